@@ -45,7 +45,8 @@ import { drain, drainSeconds, stopAll, startSweeping } from './shell/upkeep/swee
 import { knownOnRecord } from './shell/call/hand-over.ts';
 import { readFromSuccessor, watchStore, steadyClock } from './shell/upkeep/guard-ports.ts';
 import { maskResults } from './shell/mask.ts';
-import { nestedCall } from './shell/call/handle-call.ts';
+import { handleReversal, nestedCall } from './shell/call/handle-call.ts';
+import { carryOut } from './shell/reversal/order.ts';
 import { recordHeldClock, recordMaskedKeys } from './shell/upkeep/record-runtime.ts';
 import { recordSuppressed } from './shell/upkeep/record-suppressed.ts';
 import { countRepeats } from './shell/call/record-refusal.ts';
@@ -170,6 +171,8 @@ export async function openGateway<
   });
   const stopWatching = watchStore(shell);
   shell.live.readiness = { ready: true };
+  shell.live.callReversal = (request, redeems, requester) => handleReversal(request, redeems, requester, shell);
+  shell.live.carryOut = (call) => carryOut(call, shell);
   shell.live.callTool = (request, who, bodyOf, ceiling) => nestedCall(request, who, bodyOf, ceiling, shell);
   const service = createWorkflowService(shell);
   const door = {

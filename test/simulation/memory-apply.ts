@@ -9,7 +9,7 @@ import type { Chain, MemoryRecord } from './memory-journal.ts';
 import { quotaConflict, stageNothing, writeQuotas } from './limits/memory-quotas.ts';
 import { illegality } from './memory-legality.ts';
 import { changeSession, sessionConflict } from './memory-workflows.ts';
-import { closeSessions, stageReversals, undoingConflict } from './reversal/memory-reversals.ts';
+import { closeSessions, stageReversals, undoingConflict, undoingIllegality } from './reversal/memory-reversals.ts';
 import { ticketConflict } from './recovery/memory-tickets.ts';
 import {
   type CallRow,
@@ -26,29 +26,27 @@ type Committed = Extract<CommitResult, { kind: 'committed' }>;
 type Move = Exclude<CallChange, { kind: 'mark' }>;
 
 export function applyTransition(transition: Transition, state: MemoryState, chain: Chain, owner: string): CommitResult {
-  const problem = illegality(transition);
+  const problem = illegality(transition) ?? undoingIllegality(transition);
   if (problem !== null) return { kind: 'conflict', on: 'illegal', problem };
   const earlier = appliedBefore(transition, state);
   if (earlier !== null) return earlier;
   const quotas = stageNothing();
-  const { approvals, tickets, undoing } = staged(transition, state);
+  const papers = staged(transition, state);
   const conflict =
     callConflict(transition.call, state) ??
     keyConflict(transition, state) ??
     placeConflict(transition, state) ??
     sessionConflict(transition, state) ??
     quotaConflict(transition, quotas, state) ??
-    approvalConflict(transition.approvals, approvals) ??
-    ticketConflict(transition.tickets, tickets) ??
-    undoingConflict(transition, undoing, state) ??
+    papersConflict(transition, papers, state) ??
     taskConflict(transition.task, state);
   if (conflict !== null) return conflict;
 
   // Nothing below can be refused.
   writeQuotas(quotas, state);
-  state.approvals = approvals;
-  state.tickets = tickets;
-  state.undoing = undoing;
+  state.approvals = papers.approvals;
+  state.tickets = papers.tickets;
+  state.undoing = papers.undoing;
   writeTask(transition.task, state);
   for (const { hash, text } of transition.blobs) state.blobs.set(hash, text);
   const seq = changeSession(transition.session, transition.atMs, state);
@@ -63,6 +61,15 @@ export function applyTransition(transition: Transition, state: MemoryState, chai
   state.onApplied(transition, records, owner);
   return result;
 }
+
+const papersConflict = (
+  transition: Transition,
+  { approvals, tickets, undoing }: ReturnType<typeof staged>,
+  state: MemoryState,
+): Conflict | null =>
+  approvalConflict(transition.approvals, approvals) ??
+  ticketConflict(transition.tickets, tickets) ??
+  undoingConflict(transition, undoing, state);
 
 /** Copies for the writes to be applied to; they count once nothing was refused. */
 function staged({ approvals, tickets, reversals, rollbacks }: Transition, state: MemoryState) {

@@ -2,7 +2,6 @@
 import { legalTransitions } from '../../src/core/taxonomy.ts';
 import type { ApprovalWrite, CallChange, SessionChange, Transition } from '../../src/ports/store.ts';
 import { quotaIllegality } from './limits/memory-quotas.ts';
-import { undoingIllegality } from './reversal/memory-reversals.ts';
 import { ticketIllegality } from './recovery/memory-tickets.ts';
 
 const writtenByTheStore: ReadonlySet<string> = new Set(['epoch_open', 'epoch_close', 'anchor', 'erased']);
@@ -21,7 +20,7 @@ export function illegality(transition: Transition): string | null {
   if (wrongQuota !== null) return wrongQuota;
   if (approvals.length > maxApprovals) return `a transition writes at most ${maxApprovals} approvals`;
   if (!approvals.every(isWrite)) return 'a write of an approval contradicts itself';
-  const wrong = ticketIllegality(transition.tickets) ?? undoingIllegality(transition) ?? wrongStep(session) ?? wrongDue(call);
+  const wrong = ticketIllegality(transition.tickets) ?? wrongStep(session) ?? wrongDue(call);
   if (wrong !== null) return wrong;
   if (task?.kind === 'open' && !Number.isSafeInteger(task.dueAtMs)) return 'a task is due in whole milliseconds';
   if (call === null || call.kind === 'mark') return key === null ? null : 'a key is claimed by a call that moves';

@@ -17,7 +17,7 @@ import type {
 } from '../../src/ports/store.ts';
 import type { Chain, MemoryRecord } from './memory-journal.ts';
 import type { Random } from './random.ts';
-import { createReversalState, type ReversalState } from './reversal/memory-reversals.ts';
+import { createReversalState, type ReversalState } from './reversal/reversal-state.ts';
 
 /** A payload's place: the record that holds it, and which of its parts. */
 export interface PayloadPlace {

@@ -135,7 +135,10 @@ const reverseShape: Shape = {
       ]),
       required: true,
     },
-    window: { shape: duration('how long after its success it can be undone', leastWindowMs, maxWindowMs), required: true },
+    window: {
+      shape: duration('how long after its success it can be undone', leastWindowMs, maxWindowMs),
+      required: true,
+    },
   },
 };
 

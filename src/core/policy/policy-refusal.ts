@@ -49,6 +49,9 @@ export const beyondSession = (tool: string, ceiling: Reach): Refusal =>
 export const onlyReverses = (tool: string): Refusal =>
   denied(`denied: ${tool} only undoes calls of other tools; redeem the reversal token of the call to undo`, 'reversal');
 
+/** A token that cannot be redeemed. */
+export const noReversal = (why: string): Refusal => denied(`denied: reversal refused: ${why}`, 'reversal');
+
 function sentenceOf({ by, reason, ref, problem }: Judgement, tool: string): string {
   switch (by) {
     case 'rule':

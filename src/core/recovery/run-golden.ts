@@ -16,10 +16,13 @@ import {
   nothingTried,
   plan,
   mayRefreshCredential,
+  noToken,
   planAfterCredential,
+  planAfterProof,
   planAfterRefresh,
   type Plan,
   type PlanFacts,
+  type ReversalNow,
   remember,
   type Trouble,
 } from './plan.ts';
@@ -144,14 +147,22 @@ function dispatched(
   const first = plan(facts);
   const evidence = first.kind === 'refresh' ? golden.evidence : null;
   const credential = mayRefreshCredential(facts) ? golden.credential : null;
-  const planned = planAfterCredential(planAfterRefresh(first, facts, evidence), facts, credential);
-  const dispatch = dispatchOf(facts, planned, { evidence, credential });
+  const refreshed = planAfterCredential(planAfterRefresh(first, facts, evidence), facts, credential);
+  const reversal = refreshed.kind === 'reverse' ? reversalIn(golden, facts.trouble) : null;
+  const planned = planAfterProof(refreshed, reversal);
+  const dispatch = dispatchOf(facts, planned, { evidence, credential, reversal });
   invariant(dispatch.kind === 'failed', 'a failure was planned');
   return { planned, dispatch };
 }
 
+/** A golden whose probe has an answer is of a tool that can be undone. */
+function reversalIn({ probe }: Golden, { effect }: Trouble): ReversalNow {
+  return probe === 'happened' || effect === 'applied' ? 'proven' : noToken;
+}
+
 /** Only the declared read proves that a key that the upstream knows stands for an effect. */
 function proven(planned: Plan, trouble: Trouble, { probe }: Golden): Effect {
+  if (planned.kind === 'reversed') return 'applied';
   return planned.kind === 'deprecated' && planned.probe && probe === 'happened' ? 'applied' : trouble.effect;
 }
 

@@ -16,6 +16,7 @@ import type { Dispatch } from '../../core/recovery/dispatch.ts';
 import type { Trouble } from '../../core/recovery/plan.ts';
 import { unreachable } from '../../core/values/unreachable.ts';
 import { type Failure, type ItemFailure, makeFailure } from '../../ports/upstream.ts';
+import type { ReversalOrder } from '../../ports/store.ts';
 import type { Say } from '../ending/ending.ts';
 import type { AttemptUse } from '../ending/held-amounts.ts';
 import type { AttemptEnd } from './send-attempt.ts';
@@ -28,6 +29,8 @@ export interface Interpreted {
   readonly trouble?: Trouble;
   /** What the dispatcher made of it. */
   readonly dispatch?: Dispatch;
+  /** It took effect and is undone at once: who wants that, and why. */
+  readonly reverse?: ReversalOrder;
   /** What it was sent with. */
   readonly credentials?: readonly CredentialHandle[];
   /** What the tool returned, as JSON; absent unless it did. */

@@ -11,6 +11,7 @@ import { canonicalText } from '../../core/values/canonical.ts';
 import type { Json } from '../../core/values/json.ts';
 import type { Shell } from '../shell.ts';
 import type { Requester } from './requester.ts';
+import type { Reversal } from '../../core/reversal/reversal.ts';
 import type { Reply } from '../../core/call/reply.ts';
 
 /** A call that is meant as a step: its session, if that much is known although the call may not be readable. */
@@ -34,6 +35,8 @@ export interface Asked {
   readonly own?: Asked;
   /** Nobody asks for it: the gateway runs it by itself, under this approval or not at all. */
   readonly only?: Approval;
+  /** It undoes another call: the reversal that it redeems. */
+  readonly redeems?: Reversal;
 }
 
 /** A call as it begins: nothing about it is decided, and nothing is on record. */

@@ -22,6 +22,7 @@ import { maskArgs } from '../mask.ts';
 import { manifestOf, resumption } from '../session/position.ts';
 import { recoveryOf, type Shell } from '../shell.ts';
 import { playbookOnRecord } from '../ending/recovery-rider.ts';
+import { type Undoing, undoingParts } from '../reversal/undoing.ts';
 import { policyOnRecord } from '../upkeep/record-runtime.ts';
 
 /** A call that may run, with everything that it was decided by. */
@@ -35,6 +36,7 @@ export interface Intent {
   readonly policy: Policy | null;
   /** The approval that it uses up; null without one. */
   readonly uses: UsedApproval | null;
+  readonly undoing: Undoing;
 }
 
 export interface UsedApproval {
@@ -196,6 +198,9 @@ const approvalRider: IntentRider = ({ call, uses }) => {
   };
 };
 
+/** INVARIANT: whoever has the intent of a reversing call has the token, and nobody else. */
+const reversalRider: IntentRider = ({ call, decision: { tool }, undoing }) => undoingParts(call, tool, undoing);
+
 const riders: readonly IntentRider[] = [
   callRider,
   keyRider,
@@ -205,6 +210,7 @@ const riders: readonly IntentRider[] = [
   workflowRider,
   approvalRider,
   quotaRider,
+  reversalRider,
 ];
 
 const hashes = new WeakMap<ToolEntry, string>();

@@ -28,6 +28,8 @@ export interface RefusedCall {
   readonly nextActions: readonly string[];
   /** What comes before it in the journal, if it is the first that this process writes to a workflow session. */
   readonly resumption?: readonly RecordDraft[];
+  /** Records beside that of the refusal. */
+  readonly notes?: readonly RecordDraft[];
 }
 
 export async function recordRefusal(said: RefusedCall, shell: Shell): Promise<Answer> {
@@ -55,7 +57,7 @@ export async function recordRefusal(said: RefusedCall, shell: Shell): Promise<An
 /** Records it as a call of its own, however often it was refused before. */
 export async function recordNew(said: RefusedCall, shell: Shell): Promise<Answer> {
   const refusedCall = masked(said, shell);
-  const { call, refusal, gate, facts, argsText, resumption = [] } = refusedCall;
+  const { call, refusal, gate, facts, argsText, resumption = [], notes = [] } = refusedCall;
   const [next, effects] = advance(call, { kind: 'refused' });
   const answer = reply(refusedCall, next);
   const payloads = [
@@ -66,7 +68,7 @@ export async function recordNew(said: RefusedCall, shell: Shell): Promise<Answer
   const rule = 'rule_ref' in refusal ? { rule: refusal.rule_ref ?? null } : {};
   const what = { gate, error: refusal.error, code: refusal.code, tool: call.tool };
   const body = { ...what, elapsed_ms: sinceArrival(call, shell), facts, ...rule, ...policy.body };
-  const parts = { body: { refused: body }, payloads: { refused: payloads }, blobs: policy.blobs, resumption };
+  const parts = { body: { refused: body }, payloads: { refused: payloads }, blobs: policy.blobs, resumption, notes };
   const result = await commit(toTransition(call, next, effects, parts, shell), shell);
   markAnswered(result, shell);
   if (result.kind === 'committed') {

@@ -13,7 +13,8 @@ import { type AttemptUse, type HeldAmount, heldOnRecord } from './held-amounts.t
 import type { CommitParts } from './transition.ts';
 import type { Notice } from '../../core/call/reply.ts';
 import { operationOf, type StepFact, withDueFired } from '../../core/workflow/step.ts';
-import type { Session, StoredCall } from '../../ports/store.ts';
+import type { ReversalOrder, Session, StoredCall } from '../../ports/store.ts';
+import { type Undoing, undoingOnRecord } from '../reversal/undoing.ts';
 import type { Step, Work } from '../attempt/work.ts';
 import { readAhead } from '../session/drift.ts';
 import { orphansOf, toolOf } from '../session/position.ts';
@@ -42,6 +43,8 @@ export interface Ending {
   readonly notes?: (end: End) => readonly RecordDraft[];
   /** What the dispatcher made of a failure, or of a success after failures. */
   readonly dispatch?: Dispatch | undefined;
+  /** Its success is undone at once: who wants that, and why. */
+  readonly reverse?: ReversalOrder;
   /** What else the commit carries: the intent of a call that begins and ends at once, the end of an approval. */
   readonly parts?: CommitParts;
 }
@@ -70,6 +73,8 @@ export interface EndAddition {
   /** In place of the envelope, or the reply, of a call that is nothing but a call. */
   readonly envelope?: Envelope;
   readonly say?: Say;
+  /** What the envelope has beside the rest, whoever made it. */
+  readonly beside?: Partial<Envelope>;
   /** When someone must look at the call again. */
   readonly dueAtMs?: number;
 }
@@ -89,6 +94,7 @@ export interface CallContext {
   readonly operation: string | null;
   /** What it holds of budgets. */
   readonly holds: readonly HeldAmount[];
+  readonly undoing: Undoing;
 }
 
 export function contextHere(work: Work, shell: Shell): CallContext {
@@ -102,6 +108,7 @@ export function contextHere(work: Work, shell: Shell): CallContext {
     recovery: recoveryOf(work.tool, shell),
     operation: step === null ? operationOfCall(work.tool, work.args) : null,
     holds: work.holds,
+    undoing: work.undoing ?? {},
   };
 }
 
@@ -121,6 +128,7 @@ export async function contextElsewhere(call: StoredCall, next: Call, shell: Shel
     recovery: tool === undefined ? recoveryOfUpstream(call.tool) : recoveryOf(tool, shell),
     operation: tool === undefined || session?.workflow !== null ? null : await operationElsewhere(call.id, tool, shell),
     holds: await heldOnRecord(call, tool, shell),
+    undoing: hasRun ? await undoingOnRecord(call, tool, shell) : {},
   };
 }
 

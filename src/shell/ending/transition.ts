@@ -62,7 +62,7 @@ export interface CommitParts {
 /** The same without what only a call that runs takes; its record does not say that it holds anything. */
 export function untaken(parts: CommitParts): CommitParts {
   const { budgets: _, ...prepared } = parts.body?.prepared ?? {};
-  return { ...parts, reserve: [], tokens: [], body: { ...parts.body, prepared } };
+  return { ...parts, reserve: [], tokens: [], reversals: [], body: { ...parts.body, prepared } };
 }
 
 /** Several events in a row, as one step. */
@@ -153,10 +153,7 @@ export function toTransition(
     nobodyLeftWithinMs: parts.nobodyLeftWithinMs ?? null,
     key: parts.key ?? null,
     session: step(next, path.includes('SUCCEEDED'), parts),
-    approvals: parts.approvals ?? [],
-    tickets: parts.tickets ?? [],
-    reversals: parts.reversals ?? [],
-    rollbacks: parts.rollbacks ?? [],
+    ...papersIn(parts),
     reserve: parts.reserve ?? [],
     settle: parts.settle ?? [],
     tokens: parts.tokens ?? [],
@@ -166,6 +163,14 @@ export function toTransition(
     records: [...(parts.resumption ?? []), ...records, ...(parts.notes ?? [])],
   };
 }
+
+/** What people and the gateway itself have to do about calls. */
+const papersIn = ({ approvals = [], tickets = [], reversals = [], rollbacks = [] }: CommitParts) => ({
+  approvals,
+  tickets,
+  reversals,
+  rollbacks,
+});
 
 /** What a transition is that changes nothing. */
 export const nothingYet: Omit<Transition, 'token' | 'atMs'> = {

@@ -22,6 +22,9 @@ import { recordBreakers } from './record-breakers.ts';
 import { endUnowned, takeOver } from './recover.ts';
 import { countRepeats } from '../call/record-refusal.ts';
 import { resumption, toolToResend } from '../session/position.ts';
+import { carryOutDue } from '../reversal/order.ts';
+import { rollBackAll } from '../reversal/roll-back.ts';
+import { undoingOnRecord } from '../reversal/undoing.ts';
 import { runApproved } from '../approval/run-approved.ts';
 import { fireAllDue, trimSessions } from '../session/session-upkeep.ts';
 import { closeUnusedSessions } from '../session/workflow-sessions.ts';
@@ -33,6 +36,8 @@ export async function sweep(shell: Shell): Promise<void> {
   const due = await shell.ports.store.due(shell.ports.clock.nowMs(), shell.limits.sweepBatch);
   await Promise.all(due.map((call) => sweepCall(call, shell)));
   await runAllApproved(shell);
+  await carryOutDue(shell);
+  await rollBackAll(shell);
   await endOverdueSpending(shell);
   await countRepeats(shell);
   await fireAllDue(shell);
@@ -105,7 +110,8 @@ async function resume(call: StoredCall, nowMs: number, shell: Shell): Promise<vo
   if (call.tainted && !mayResend(call, shell.ports.clock.nowMs(), tool.dedupeWindowMs)) return expire(call, shell);
   const notices = await noticesOf(call.id, shell);
   const holds = await heldOnRecord(call, tool, shell);
-  const work = { tool, args: JSON.parse(found.argsText) as Json, step, client: null, notices, holds };
+  const undoing = await undoingOnRecord(call, tool, shell);
+  const work = { tool, args: JSON.parse(found.argsText) as Json, step, client: null, notices, holds, undoing };
   // INVARIANT: nothing is sent again that the policy now in force does not permit.
   const denial = await whyNotResend(call, work, shell);
   if (denial !== null) {

@@ -3,22 +3,9 @@ import type { Reversal, Rollback, RollbackStep } from '../../../src/core/reversa
 import { unreachable } from '../../../src/core/values/unreachable.ts';
 import type { CommitResult, ReversalWrite, RollbackWrite, Transition } from '../../../src/ports/store.ts';
 import type { MemoryState } from '../memory-state.ts';
+import type { ReversalState } from './reversal-state.ts';
 
 type Conflict = Extract<CommitResult, { kind: 'conflict' }>;
-
-export interface ReversalState {
-  /** By call. */
-  readonly reversals: Map<string, Reversal>;
-  /** By session. */
-  readonly rollbacks: Map<string, Rollback>;
-  readonly steps: Map<string, readonly RollbackStep[]>;
-}
-
-export const createReversalState = (): ReversalState => ({
-  reversals: new Map(),
-  rollbacks: new Map(),
-  steps: new Map(),
-});
 
 /** Copies for the writes to be applied to; they count once nothing was refused. */
 export const stageReversals = ({ reversals, rollbacks, steps }: ReversalState): ReversalState => ({
@@ -46,46 +33,56 @@ export function undoingConflict(
 const withId = (id: string, { reversals }: ReversalState): Reversal | null =>
   [...reversals.values()].find((each) => each.id === id) ?? null;
 
+type Move = Partial<Reversal>;
+
 /** What stands against it; undefined if it was applied. */
 function applyReversal(write: ReversalWrite, staged: ReversalState): Reversal | null | undefined {
-  const put = (reversal: Reversal): undefined => void staged.reversals.set(reversal.call, reversal);
+  if (write.kind === 'issue') {
+    const found = staged.reversals.get(write.reversal.call);
+    return found ?? void staged.reversals.set(write.reversal.call, write.reversal);
+  }
+  const found = 'call' in write ? (staged.reversals.get(write.call) ?? null) : withId(write.id, staged);
+  const move = found === null ? null : moveOf(write, found);
+  if (found !== null && move !== null) return void staged.reversals.set(found.call, { ...found, ...move });
+  return mayMiss.has(write.kind) ? undefined : found;
+}
+
+/** Changes nothing where nothing fits. */
+const mayMiss: ReadonlySet<ReversalWrite['kind']> = new Set(['arm', 'void', 'rearm'] as const);
+
+const unasked = { askedBy: null, reason: null };
+
+/** The states that a write moves on from. */
+const movesFrom: Readonly<Record<Exclude<ReversalWrite['kind'], 'issue'>, readonly Reversal['state'][]>> = {
+  arm: ['issued'],
+  void: ['issued'],
+  order: ['armed'],
+  give_up: ['due'],
+  redeem: ['armed', 'due'],
+  rearm: ['redeemed'],
+};
+
+/** Null if it does not fit. */
+function moveOf(write: Exclude<ReversalWrite, { kind: 'issue' }>, found: Reversal): Move | null {
+  if (!movesFrom[write.kind].includes(found.state)) return null;
   switch (write.kind) {
-    case 'issue': {
-      const found = staged.reversals.get(write.reversal.call);
-      return found ?? put(write.reversal);
-    }
     case 'arm': {
-      const found = staged.reversals.get(write.call);
-      if (found?.state !== 'issued') return undefined;
       const { by = null, reason = null } = write.due ?? {};
-      const expiresAtMs = write.atMs + found.windowMs;
-      return put({ ...found, state: write.due === null ? 'armed' : 'due', expiresAtMs, askedBy: by, reason });
+      const state = write.due === null ? 'armed' : 'due';
+      return { state, expiresAtMs: write.atMs + found.windowMs, askedBy: by, reason };
     }
-    case 'void': {
-      const found = staged.reversals.get(write.call);
-      return found?.state === 'issued' ? put({ ...found, state: 'void' }) : undefined;
-    }
-    case 'order': {
-      const found = withId(write.id, staged);
-      if (found?.state !== 'armed') return found;
-      return put({ ...found, state: 'due', askedBy: write.order.by, reason: write.order.reason });
-    }
-    case 'give_up': {
-      const found = withId(write.id, staged);
-      return found?.state === 'due' ? put({ ...found, state: 'armed' }) : found;
-    }
-    case 'redeem': {
-      const found = withId(write.id, staged);
-      const isFree = found?.state === 'armed' || found?.state === 'due';
-      return found !== null && isFree && found.tries === write.tries
-        ? put({ ...found, state: 'redeemed', redeemedBy: write.by })
-        : found;
-    }
-    case 'rearm': {
-      const found = withId(write.id, staged);
-      if (found?.state !== 'redeemed' || found.redeemedBy !== write.by) return undefined;
-      return put({ ...found, state: 'armed', redeemedBy: null, tries: found.tries + 1 });
-    }
+    case 'void':
+      return { state: 'void' };
+    case 'order':
+      return { state: 'due', askedBy: write.order.by, reason: write.order.reason };
+    case 'give_up':
+      return { state: 'armed', ...unasked };
+    case 'redeem':
+      return found.tries === write.tries ? { state: 'redeemed', redeemedBy: write.by } : null;
+    case 'rearm':
+      return found.redeemedBy === write.by
+        ? { state: 'armed', redeemedBy: null, tries: found.tries + 1, ...unasked }
+        : null;
     default:
       return unreachable(write);
   }
@@ -98,7 +95,13 @@ function applyRollback(write: RollbackWrite, staged: ReversalState, state: Memor
     const found = staged.rollbacks.get(session);
     if (found === undefined) staged.rollbacks.set(session, { ...write.rollback, version: 1 });
     else if (found.state === 'finished')
-      staged.rollbacks.set(session, { ...found, state: 'running', finishedAtMs: null, version: found.version + 1 });
+      staged.rollbacks.set(session, {
+        ...found,
+        state: 'running',
+        startedAtMs: write.rollback.startedAtMs,
+        finishedAtMs: null,
+        version: found.version + 1,
+      });
     return null;
   }
   const found = staged.rollbacks.get(write.session) ?? null;
@@ -147,7 +150,9 @@ export function reversalReads(state: MemoryState) {
   const where = (wanted: (reversal: Reversal) => boolean): Reversal[] =>
     [...state.undoing.reversals.values()].filter(wanted).sort(byId);
   const doubted = () =>
-    new Set([...state.undoing.steps.values()].flat().flatMap(({ call, outcome }) => (outcome === 'in_doubt' ? [call] : [])));
+    new Set(
+      [...state.undoing.steps.values()].flat().flatMap(({ call, outcome }) => (outcome === 'in_doubt' ? [call] : [])),
+    );
   return {
     reversal: (id: string) => withId(id, state.undoing),
     reversalOf: (call: string) => state.undoing.reversals.get(call) ?? null,
@@ -158,7 +163,9 @@ export function reversalReads(state: MemoryState) {
     },
     rollback: (session: string) => state.undoing.rollbacks.get(session) ?? null,
     rollbackSteps: (session: string): readonly RollbackStep[] =>
-      [...(state.undoing.steps.get(session) ?? [])].sort((a, b) => a.position - b.position || (a.call < b.call ? -1 : 1)),
+      [...(state.undoing.steps.get(session) ?? [])].sort(
+        (a, b) => a.position - b.position || (a.call < b.call ? -1 : 1),
+      ),
     runningRollbacks: (limit: number): readonly Rollback[] =>
       [...state.undoing.rollbacks.values()]
         .filter((each) => each.state === 'running')

@@ -2,51 +2,12 @@
 import { approvalStates } from '../../../core/approval/approval.ts';
 import { recordKinds } from '../../../core/journal/record.ts';
 import { ticketReasons } from '../../../core/recovery/ticket.ts';
-import { reversalStates, stepOutcomes } from '../../../core/reversal/reversal.ts';
 import { callStates, effectClasses } from '../../../core/taxonomy.ts';
 import type { WriteRequest } from '../write/batch.ts';
-import { isObject } from '../../../core/values/json.ts';
+import { reversalWrite, rollbackWrite } from './reversal-shape.ts';
+import { anyOf, flag, list, literal, object, oneOf, optional, orNull, text, whole } from './shape-checks.ts';
 
-type Check = (value: unknown) => boolean;
-
-export const text: Check = (value) => typeof value === 'string';
-export const whole: Check = (value) => Number.isSafeInteger(value);
-const flag: Check = (value) => typeof value === 'boolean';
-
-const literal =
-  (wanted: string): Check =>
-  (value) =>
-    value === wanted;
-
-const oneOf = (names: object): Check => {
-  const known: ReadonlySet<unknown> = new Set(Object.keys(names));
-  return (value) => known.has(value);
-};
-
-const optional =
-  (check: Check): Check =>
-  (value) =>
-    value === undefined || check(value);
-
-const orNull =
-  (check: Check): Check =>
-  (value) =>
-    value === null || check(value);
-
-const list =
-  (check: Check): Check =>
-  (value) =>
-    Array.isArray(value) && value.every((item) => check(item));
-
-const anyOf =
-  (...checks: readonly Check[]): Check =>
-  (value) =>
-    checks.some((check) => check(value));
-
-export const object = (fields: Readonly<Record<string, Check>>): Check => {
-  const entries = Object.entries(fields);
-  return (value) => isObject(value) && entries.every(([name, check]) => check(value[name]));
-};
+export { object, text, whole } from './shape-checks.ts';
 
 const state = oneOf(callStates);
 
@@ -198,63 +159,6 @@ const ticketWrite = anyOf(
   object({ kind: literal('open'), ticket }),
   object({ kind: literal('close'), id: text, by: text, atMs: whole }),
   object({ kind: literal('moot'), call: text, reason: oneOf(ticketReasons), by: text, atMs: whole }),
-);
-
-const reversal = object({
-  id: text,
-  tenant: text,
-  agent: text,
-  session: orNull(text),
-  call: text,
-  tool: text,
-  reverser: text,
-  state: oneOf(reversalStates),
-  windowMs: whole,
-  expiresAtMs: orNull(whole),
-  redeemedBy: orNull(text),
-  tries: whole,
-  askedBy: orNull(text),
-  reason: orNull(text),
-});
-
-const order = object({ by: text, reason: text });
-
-const reversalWrite = anyOf(
-  object({ kind: literal('issue'), reversal }),
-  object({ kind: literal('arm'), call: text, atMs: whole, due: orNull(order) }),
-  object({ kind: literal('void'), call: text }),
-  object({ kind: literal('order'), id: text, order }),
-  object({ kind: literal('give_up'), id: text }),
-  object({ kind: literal('redeem'), id: text, by: text, tries: whole }),
-  object({ kind: literal('rearm'), id: text, by: text }),
-);
-
-const rollback = object({
-  session: text,
-  tenant: text,
-  agent: text,
-  state: oneOf({ running: 0, finished: 0 }),
-  by: text,
-  reason: text,
-  startedAtMs: whole,
-  finishedAtMs: orNull(whole),
-  version: whole,
-});
-
-const rollbackStep = object({
-  call: text,
-  tool: text,
-  position: whole,
-  outcome: oneOf(stepOutcomes),
-  why: orNull(text),
-  reversal: orNull(text),
-  atMs: whole,
-});
-
-const rollbackWrite = anyOf(
-  object({ kind: literal('start'), rollback }),
-  object({ kind: literal('step'), session: text, expect: whole, step: rollbackStep }),
-  object({ kind: literal('finish'), session: text, expect: whole, atMs: whole }),
 );
 
 const taskChange = anyOf(

@@ -14,7 +14,7 @@ import { callOf, type CallRow, positionOf } from '../read/rows.ts';
 import { epochStride } from '../file/schema.ts';
 import type { Statements } from './statements.ts';
 import { approvalConflict, taskConflict, writeApprovals, writeTask } from './write-approvals.ts';
-import { reversalConflict, rollbackConflict, writeReversals, writeRollbacks } from './write-reversals.ts';
+import { undoingConflict, writeReversals, writeRollbacks } from './write-reversals.ts';
 import { ticketConflict, writeTickets } from './write-tickets.ts';
 import { findConflict, type Move, moveTimer, type Outline, writeFast, writeMark, writeSlow } from './write-call.ts';
 
@@ -52,7 +52,7 @@ interface Checked {
 /** Everything but the call and its key, which are checked as they are written. */
 function checkExpectations(transition: Transition, writing: Writing): Checked {
   const { statements, ledger } = writing;
-  const { session, approvals, tickets, reversals, rollbacks, task } = transition;
+  const { session, approvals, tickets, task } = transition;
   let conflict: Conflict | null = placeConflict(transition, writing);
   if (session !== null) conflict ??= sessionConflict(session, ledger);
   conflict ??= recordsConflict(transition, ledger);
@@ -60,8 +60,7 @@ function checkExpectations(transition: Transition, writing: Writing): Checked {
   if ('kind' in staged) conflict ??= staged;
   if (approvals.length > 0) conflict ??= approvalConflict(approvals, statements);
   if (tickets.length > 0) conflict ??= ticketConflict(tickets, statements);
-  if (reversals.length > 0) conflict ??= reversalConflict(reversals, statements);
-  if (rollbacks.length > 0) conflict ??= rollbackConflict(rollbacks, ledger, statements);
+  conflict ??= undoingConflict(transition, ledger, statements);
   if (task !== null) conflict ??= taskConflict(task, statements);
   return { conflict, quotas: 'kind' in staged ? null : staged };
 }

@@ -135,7 +135,8 @@ function wrongReversals({ reversals, rollbacks }: Transition): string | null {
 }
 
 function wrongReversal(write: ReversalWrite): string | null {
-  if (write.kind === 'arm') return Number.isSafeInteger(write.atMs) ? null : 'a reversal is armed at a whole millisecond';
+  if (write.kind === 'arm')
+    return Number.isSafeInteger(write.atMs) ? null : 'a reversal is armed at a whole millisecond';
   if (write.kind !== 'issue') return null;
   const { state, tries, redeemedBy, expiresAtMs, windowMs } = write.reversal;
   // INVARIANT: no token is usable before its call has succeeded.

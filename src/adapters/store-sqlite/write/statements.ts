@@ -1,7 +1,7 @@
 /** Every statement of the writer, prepared once. All changes of the file are made by these. */
 import type { DatabaseSync } from 'node:sqlite';
 
-import { reversalStatements } from './write-reversals.ts';
+import { reversalStatements } from './reversal-statements.ts';
 
 export type Statements = ReturnType<typeof prepareStatements>;
 
@@ -92,7 +92,6 @@ export function prepareStatements(database: DatabaseSync) {
     ...accountStatements(database),
     ...approvalStatements(database),
     ...ticketStatements(database),
-    ...reversalStatements(database),
 
     token: prepare('SELECT seq, last_at FROM tokens WHERE token = ?'),
     insertToken: prepare('INSERT INTO tokens (token, seq, last_at) VALUES (?, ?, ?)'),
@@ -166,6 +165,7 @@ function approvalStatements(database: DatabaseSync) {
 function ticketStatements(database: DatabaseSync) {
   const prepare = (text: string) => database.prepare(text);
   return {
+    ...reversalStatements(database),
     ticket: prepare('SELECT * FROM tickets WHERE id = ?'),
     // INVARIANT: a call has at most one ticket for a reason.
     insertTicket: prepare(

@@ -2,58 +2,26 @@
  * Checks and writes what a transition does to reversals and rollbacks. All of it is checked before anything is
  * written; a transition writes each of them at most once.
  */
-import type { DatabaseSync } from 'node:sqlite';
-
 import type { Reversal, Rollback } from '../../../core/reversal/reversal.ts';
 import { unreachable } from '../../../core/values/unreachable.ts';
-import type { ReversalWrite, RollbackWrite } from '../../../ports/store.ts';
+import type { ReversalWrite, RollbackWrite, Transition } from '../../../ports/store.ts';
 import { type ReversalRow, reversalOf, type RollbackRow, rollbackOf } from '../read/reversal-rows.ts';
 import { dropTimer } from './change-workflow.ts';
 import type { Conflict } from './examine.ts';
 import type { Ledger } from './ledger.ts';
 import type { Statements } from './statements.ts';
 
-export function reversalStatements(database: DatabaseSync) {
-  const prepare = (text: string) => database.prepare(text);
-  return {
-    reversal: prepare('SELECT * FROM reversals WHERE id = ?'),
-    reversalOfCall: prepare('SELECT * FROM reversals WHERE call_id = ?'),
-    insertReversal: prepare(
-      `INSERT INTO reversals (id, tenant, agent, session, call_id, tool, reverser, state, window_ms, tries)
-       VALUES (?, ?, ?, ?, ?, ?, ?, 'issued', ?, 0)`,
-    ),
-    armReversal: prepare(
-      `UPDATE reversals SET state = ?2, expires_at = ?3 + window_ms, asked_by = ?4, reason = ?5
-       WHERE call_id = ?1 AND state = 'issued'`,
-    ),
-    voidReversal: prepare(`UPDATE reversals SET state = 'void' WHERE call_id = ? AND state = 'issued'`),
-    orderReversal: prepare(`UPDATE reversals SET state = 'due', asked_by = ?2, reason = ?3 WHERE id = ?1`),
-    giveUpReversal: prepare(`UPDATE reversals SET state = 'armed' WHERE id = ?`),
-    redeemReversal: prepare(`UPDATE reversals SET state = 'redeemed', redeemed_by = ?2 WHERE id = ?1`),
-    rearmReversal: prepare(
-      `UPDATE reversals SET state = 'armed', redeemed_by = NULL, tries = tries + 1
-       WHERE id = ? AND redeemed_by = ? AND state = 'redeemed'`,
-    ),
-
-    rollback: prepare('SELECT * FROM rollbacks WHERE session = ?'),
-    startRollback: prepare(
-      `INSERT INTO rollbacks (session, tenant, agent, state, asked_by, reason, started_at, version)
-       VALUES (?, ?, ?, 'running', ?, ?, ?, 1)
-       ON CONFLICT (session) DO UPDATE SET state = 'running', finished_at = NULL, version = version + 1
-       WHERE state = 'finished'`,
-    ),
-    writeStep: prepare(
-      `INSERT OR REPLACE INTO rollback_steps (session, call_id, tool, position, outcome, why, reversal, at)
-       VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
-    ),
-    moveRollback: prepare('UPDATE rollbacks SET version = version + 1 WHERE session = ?'),
-    finishRollback: prepare(
-      `UPDATE rollbacks SET version = version + 1, state = 'finished', finished_at = ?2 WHERE session = ?1`,
-    ),
-  };
+/** What stands against the reversals and the rollback of a transition. */
+export function undoingConflict(
+  { reversals, rollbacks }: Transition,
+  ledger: Ledger,
+  statements: Statements,
+): Conflict | null {
+  if (reversals.length + rollbacks.length === 0) return null;
+  return reversalConflict(reversals, statements) ?? rollbackConflict(rollbacks, ledger, statements);
 }
 
-export function reversalConflict(writes: readonly ReversalWrite[], statements: Statements): Conflict | null {
+function reversalConflict(writes: readonly ReversalWrite[], statements: Statements): Conflict | null {
   for (const write of writes) {
     const found = standingOf(write, statements);
     if (found !== undefined) return { kind: 'conflict', on: 'reversal', found };
@@ -124,18 +92,15 @@ function writeReversal(write: ReversalWrite, statements: Statements): void {
 }
 
 /** INVARIANT: of several processes that work on a rollback one records each step. */
-export function rollbackConflict(
-  writes: readonly RollbackWrite[],
-  ledger: Ledger,
-  statements: Statements,
-): Conflict | null {
+function rollbackConflict(writes: readonly RollbackWrite[], ledger: Ledger, statements: Statements): Conflict | null {
   for (const write of writes) {
     if (write.kind === 'start') {
       if (ledger.session(write.rollback.session) === null) return { kind: 'conflict', on: 'session', found: null };
       continue;
     }
     const found = rollbackIn(statements.rollback.get(write.session));
-    if (found?.state !== 'running' || found.version !== write.expect) return { kind: 'conflict', on: 'rollback', found };
+    if (found?.state !== 'running' || found.version !== write.expect)
+      return { kind: 'conflict', on: 'rollback', found };
   }
   return null;
 }

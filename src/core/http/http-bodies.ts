@@ -6,6 +6,7 @@ import { approvalAnswerBodies, approvalRequestBodies } from './approval-bodies.t
 import { budgetAnswerBodies, budgetRequestBodies, writtenQuotas } from './budget-bodies.ts';
 import { gateNames } from '../gates/gate.ts';
 import { reaches, ruleEffects } from '../policy/policy.ts';
+import { sessionLookBodies } from './look/session-look-bodies.ts';
 import { modelAnswerBodies, modelRequestBodies } from './model-bodies.ts';
 import {
   anything,
@@ -172,6 +173,7 @@ function listBodies(ref: Ref) {
     ...ticketAnswerBodies(ref),
     ...budgetAnswerBodies(ref),
     ...modelAnswerBodies(ref),
+    ...sessionLookBodies(ref, sessionStatusNames),
     CallList: closedObject({ calls: listOf(ref('CallEntry')), next: textOrNull }),
     CallEntry: closedObject({
       call_id: text,

@@ -6,6 +6,7 @@ import { approvalRoutes } from './approval-routes.ts';
 import { budgetRoutes } from './budget-routes.ts';
 import { sessionStatusNames } from './http-bodies.ts';
 import { type HttpRoute, limit, text } from './http-route.ts';
+import { sessionLookRoutes } from './look/session-look-routes.ts';
 import { modelRoutes } from './model-routes.ts';
 import { ticketRoutes } from './ticket-routes.ts';
 import { callStates } from '../taxonomy.ts';
@@ -139,6 +140,7 @@ export const httpRoutes = {
     body: null,
     answer: 'HistoryPage',
   },
+  ...sessionLookRoutes,
   ...approvalRoutes,
   ...ticketRoutes,
   ...budgetRoutes,

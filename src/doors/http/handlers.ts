@@ -34,6 +34,7 @@ import {
   resetSession,
   takeStep,
 } from './session-routes.ts';
+import { readSessionGraph, readSessionState } from './look/session-looks.ts';
 import { closeTicket, listTickets, readTicket } from './ticket-routes.ts';
 
 import { askModel } from './models/ask-model.ts';
@@ -56,6 +57,8 @@ export const handlers: Readonly<Record<Exclude<RouteName, StreamRoute>, Handler>
   forkSession,
   acceptSession,
   readHistory,
+  readSessionGraph,
+  readSessionState,
   listApprovals,
   readApproval,
   approve,

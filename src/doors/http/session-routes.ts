@@ -49,7 +49,7 @@ function sessionEntry(session: WalkedSession) {
  * The principal for the service: the agent itself or, for an operator, the agent that owns the session, if it is of the
  * tenant.
  */
-async function principalFor({ id, who, parts }: Asked): Promise<Principal> {
+export async function principalFor({ id, who, parts }: Asked): Promise<Principal> {
   const scope = scopeOf(who);
   if (scope.agent !== null) return principal(who);
   return (await parts.view.ownerOf(id, scope)) ?? principal(who);

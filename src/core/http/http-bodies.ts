@@ -168,12 +168,16 @@ export function answerBodies(ref: Ref) {
 
 export type BodyName = RequestName | keyof ReturnType<typeof answerBodies>;
 
+const otherBodies = (ref: Ref) => ({
+  ...ticketAnswerBodies(ref),
+  ...budgetAnswerBodies(ref),
+  ...modelAnswerBodies(ref),
+  ...sessionLookBodies(ref, sessionStatusNames),
+});
+
 function listBodies(ref: Ref) {
   return {
-    ...ticketAnswerBodies(ref),
-    ...budgetAnswerBodies(ref),
-    ...modelAnswerBodies(ref),
-    ...sessionLookBodies(ref, sessionStatusNames),
+    ...otherBodies(ref),
     CallList: closedObject({ calls: listOf(ref('CallEntry')), next: textOrNull }),
     CallEntry: closedObject({
       call_id: text,

@@ -55,24 +55,35 @@ export function tracePath(
   const visited = createCounts<Omit<Visit, 'times'>>();
   const taken = createCounts<Omit<TakenEdge, 'times'>>();
   const refused = createCounts<Omit<RefusedEdge, 'times'>>();
+  for (const { action, refused: code, times, seq } of steps) {
+    if (code === null || action === null) continue;
+    for (const { from, to } of refusedEdges(graph, action, activeAt(seq) ?? []))
+      refused.add({ from, to, action, code }, times);
+  }
+  let before: readonly string[] | null = null;
   let last: number | null = null;
-  for (const { action, kind, refused: code, times, seq } of steps) {
-    const before: readonly string[] | null = last === null ? null : activeAt(last);
-    if (code !== null && action !== null) {
-      for (const { from, to } of refusedEdges(graph, action, activeAt(seq) ?? before ?? []))
-        refused.add({ from, to, action, code }, times);
-      last ??= seq;
-      continue;
-    }
-    if (seq === last) continue;
-    const after = activeAt(seq);
-    const stayed = new Set(before ?? []);
-    for (const state of after ?? []) if (!stayed.has(state) || kind === 'jump') visited.add({ state }, 1);
-    if (before !== null && after !== null && kind !== 'jump')
-      for (const edge of takenEdges(graph, kind === 'timer' ? null : action, before, after)) taken.add(edge, 1);
-    last = seq;
+  for (const step of steps) {
+    if (step.refused !== null || step.seq === last) continue;
+    last = step.seq;
+    const after = activeAt(last);
+    for (const state of entered(step, before, after)) visited.add({ state }, 1);
+    for (const edge of moved(graph, step, before, after)) taken.add(edge, 1);
+    before = after;
   }
   return { visited: visited.list(), taken: taken.list(), refused: refused.list() };
+}
+
+type Active = readonly string[] | null;
+
+/** Whoever was put somewhere enters all of it. */
+function entered({ kind }: TracedStep, before: Active, after: Active): readonly string[] {
+  if (after === null) return [];
+  return before === null || kind === 'jump' ? after : after.filter((state) => !before.includes(state));
+}
+
+function moved(graph: WorkflowGraph, { kind, action }: TracedStep, before: Active, after: Active) {
+  if (before === null || after === null || kind === 'jump') return [];
+  return takenEdges(graph, kind === 'timer' ? null : action, before, after);
 }
 
 type Ends = Pick<RefusedEdge, 'from' | 'to'>;

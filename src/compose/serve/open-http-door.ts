@@ -27,6 +27,7 @@ import { createTenantView } from '../../shell/look/tenant-view.ts';
 import { createWorkflowService, type WorkflowService } from '../../shell/session/workflow-service.ts';
 import type { Authenticate } from '../state/authenticate.ts';
 import type { Governance } from './governance.ts';
+import { createPolicyFile } from './policy-file.ts';
 import { driftFromLock, liveTools } from '../upstreams/list-servers.ts';
 import { reportExtension } from '../extensions/report-extension.ts';
 import type { LastingGateway } from './keep-open.ts';
@@ -102,6 +103,7 @@ export function openHttpDoor(order: HttpDoorOrder, { current }: LastingGateway, 
       })),
     models: modelsOf(current),
     policy: () => governance.current()?.written ?? null,
+    policyFile: createPolicyFile(governance, process.cwd()),
     async applyPolicy(by, force) {
       const applied = await governance.apply(by.name, force);
       if (!applied.ok) return applied;

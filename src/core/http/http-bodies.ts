@@ -6,6 +6,7 @@ import { approvalAnswerBodies, approvalRequestBodies } from './approval-bodies.t
 import { budgetAnswerBodies, budgetRequestBodies, writtenQuotas } from './budget-bodies.ts';
 import { gateNames } from '../gates/gate.ts';
 import { reaches, ruleEffects } from '../policy/policy.ts';
+import { policyLookBodies } from './look/policy-look-bodies.ts';
 import { sessionLookBodies } from './look/session-look-bodies.ts';
 import { modelAnswerBodies, modelRequestBodies } from './model-bodies.ts';
 import {
@@ -173,6 +174,7 @@ const otherBodies = (ref: Ref) => ({
   ...budgetAnswerBodies(ref),
   ...modelAnswerBodies(ref),
   ...sessionLookBodies(ref, sessionStatusNames),
+  ...policyLookBodies(),
 });
 
 function listBodies(ref: Ref) {

@@ -34,6 +34,7 @@ import {
   resetSession,
   takeStep,
 } from './session-routes.ts';
+import { readPolicyCoverage, readPolicyFile } from './look/policy-looks.ts';
 import { readSessionGraph, readSessionState } from './look/session-looks.ts';
 import { closeTicket, listTickets, readTicket } from './ticket-routes.ts';
 
@@ -80,6 +81,8 @@ export const handlers: Readonly<Record<Exclude<RouteName, StreamRoute>, Handler>
   readModel,
   listTools,
   readPolicy,
+  readPolicyFile,
+  readPolicyCoverage,
   applyPolicy,
   readStatus,
   readOpenapi,

@@ -3,6 +3,7 @@
  * by its id in the titles of the tests that prove it. Without a workflow or a policy.
  */
 import { ofGovernance } from './requirements-of-governance.ts';
+import { ofPartialResults } from './partial/requirements.ts';
 import { ofWorkflows } from './requirements-of-workflows.ts';
 
 export interface Requirement {
@@ -231,6 +232,7 @@ export const requirements: readonly Requirement[] = Object.entries({
   ...lists,
   ...ofWorkflows,
   ...ofGovernance,
+  ...ofPartialResults,
 }).map(([id, says]) => ({
   id,
   section: Number(/^C(\d+)-/.exec(id)?.[1]),

@@ -10,6 +10,7 @@ import type { Effect } from '../../core/taxonomy.ts';
 import { type Json, type JsonObject, isObject } from '../../core/values/json.ts';
 import { type Shell, nextActions, recoveryOf } from '../shell.ts';
 import { type AttemptUse, type HeldAmount, heldOnRecord } from './held-amounts.ts';
+import { keptOnRecord, type KeptParts, partsOf } from './kept-parts.ts';
 import type { CommitParts } from './transition.ts';
 import type { Notice } from '../../core/call/reply.ts';
 import { operationOf, type StepFact, withDueFired } from '../../core/workflow/step.ts';
@@ -89,6 +90,8 @@ export interface CallContext {
   readonly operation: string | null;
   /** What it holds of budgets. */
   readonly holds: readonly HeldAmount[];
+  /** What of its items is done; null unless it is sent again for the others. */
+  readonly parts: KeptParts | null;
 }
 
 export function contextHere(work: Work, shell: Shell): CallContext {
@@ -102,6 +105,7 @@ export function contextHere(work: Work, shell: Shell): CallContext {
     recovery: recoveryOf(work.tool, shell),
     operation: step === null ? operationOfCall(work.tool, work.args) : null,
     holds: work.holds,
+    parts: work.kept === undefined ? null : partsOf(work.kept, recoveryOf(work.tool, shell), work.args),
   };
 }
 
@@ -112,16 +116,24 @@ export async function contextElsewhere(call: StoredCall, next: Call, shell: Shel
   // What waits for its approval never ran: it holds no turn, and nobody has changed what was sent.
   const hasRun = call.state !== 'AWAITING_APPROVAL';
   const { tool } = await toolOf(call, shell);
+  const recovery = tool === undefined ? recoveryOfUpstream(call.tool) : recoveryOf(tool, shell);
   return {
     step: null,
     hasTurn: hasRun && session !== null && session.workflow !== null,
     envelope: () => envelope,
     notices: hasRun ? await noticesOf(call.id, shell) : [],
     reportsWithinMs: next.state === 'SUCCEEDED' ? await reportsWithinAsDeclared(call.id, shell) : null,
-    recovery: tool === undefined ? recoveryOfUpstream(call.tool) : recoveryOf(tool, shell),
+    recovery,
     operation: tool === undefined || session?.workflow !== null ? null : await operationElsewhere(call.id, tool, shell),
     holds: await heldOnRecord(call, tool, shell),
+    parts: call.kept === true ? await partsElsewhere(call.id, recovery, shell) : null,
   };
+}
+
+async function partsElsewhere(id: CallId, recovery: ToolRecovery, shell: Shell): Promise<KeptParts> {
+  const args = await shell.ports.store.args(id);
+  const sent = args.kind === 'text' ? (JSON.parse(args.text) as Json) : null;
+  return partsOf(await keptOnRecord(id, shell), recovery, sent);
 }
 
 /** Arguments that are gone may be those of any operation of the tool. */

@@ -162,8 +162,13 @@ CREATE INDEX approvals_spending ON approvals (expires_at)
   WHERE account IS NOT NULL AND state IN ('pending', 'granted', 'denied');
 `;
 
+/** Some items of the call are on record as done, and the others are sent again. */
+const kept = `
+ALTER TABLE calls ADD COLUMN kept INTEGER NOT NULL DEFAULT 0;
+`;
+
 /** The migration at index n makes a file of version n one of version n + 1. */
-export const migrations: readonly string[] = [first, workflows, approvals, pins, age, tickets, quotas];
+export const migrations: readonly string[] = [first, workflows, approvals, pins, age, tickets, quotas, kept];
 export const schemaVersion = migrations.length;
 
 /** Brings a file to today's version, each step in a transaction of its own. */

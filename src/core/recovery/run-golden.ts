@@ -11,7 +11,7 @@ import { classify, withCode } from './classify.ts';
 import { type Dispatch, dispatchOf } from './dispatch.ts';
 import { doubtTicket, type DispatchRecord, recordOfTicket, recordsOfDispatch } from './dispatch-records.ts';
 import { type FailedItem, failedItem, planItems, worstOf } from '../partial/plan-items.ts';
-import type { Golden, GoldenEvent, GoldenFailure, GoldenItems, GoldenRun } from './golden.ts';
+import type { Golden, GoldenEvent, GoldenFailure, GoldenItems, GoldenResult, GoldenRun } from './golden.ts';
 import {
   type History,
   nothingTried,
@@ -59,7 +59,7 @@ export function runGolden(golden: Golden, effective: ToolRecovery): GoldenRun {
     const result = golden.results[call.attempt - 1];
     if (result === undefined) return ended(call, true);
     const nowMs = standing.nowMs + result.tookMs;
-    const failed = (result.items?.failed ?? []).map((item, at) => failedItem(item, at, item.item, call.effectClass));
+    const failed = failedIn(result, call);
     const failure = result.failure ?? failureOfAll(failed, result.items, call);
     const chance = golden.chance[failures] ?? golden.chance.at(-1) ?? 0.5;
     if (failure === null) {
@@ -162,6 +162,9 @@ function dispatched(
   invariant(dispatch.kind === 'failed', 'a failure was planned');
   return { planned, dispatch };
 }
+
+const failedIn = ({ items }: GoldenResult, { effectClass }: Call): readonly FailedItem[] =>
+  (items?.failed ?? []).map((item, at) => failedItem(item, at, item.item, effectClass));
 
 /** As in the shell: if every item failed, the call did. */
 function failureOfAll(failed: readonly FailedItem[], items: GoldenItems | undefined, call: Call): GoldenFailure | null {

@@ -44,6 +44,8 @@ import {
   resolveTicket,
   takeTicket,
 } from './ticket-routes.ts';
+import { readSessionGraph, readSessionState } from './look/session-looks.ts';
+import { closeTicket, listTickets, readTicket } from './ticket-routes.ts';
 
 import { askModel } from './models/ask-model.ts';
 import { listModels, readModel } from './models/list-models.ts';
@@ -65,6 +67,8 @@ export const handlers: Readonly<Record<Exclude<RouteName, StreamRoute>, Handler>
   forkSession,
   acceptSession,
   readHistory,
+  readSessionGraph,
+  readSessionState,
   listApprovals,
   readApproval,
   approve,

@@ -45,7 +45,6 @@ import {
   takeTicket,
 } from './ticket-routes.ts';
 import { readSessionGraph, readSessionState } from './look/session-looks.ts';
-import { closeTicket, listTickets, readTicket } from './ticket-routes.ts';
 
 import { askModel } from './models/ask-model.ts';
 import { listModels, readModel } from './models/list-models.ts';

@@ -3,6 +3,7 @@
  * by its id in the titles of the tests that prove it. Without a workflow or a policy.
  */
 import { ofGovernance } from './requirements-of-governance.ts';
+import { ofStages } from './requirements-of-stages.ts';
 import { ofWorkflows } from './requirements-of-workflows.ts';
 
 export interface Requirement {
@@ -230,6 +231,7 @@ const lists: Readonly<Record<string, string>> = {
 export const requirements: readonly Requirement[] = Object.entries({
   ...lists,
   ...ofWorkflows,
+  ...ofStages,
   ...ofGovernance,
 }).map(([id, says]) => ({
   id,

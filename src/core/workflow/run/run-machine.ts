@@ -17,15 +17,23 @@ import type { Machine, Moved, Snapshot, WorkflowTimer } from '../workflow.ts';
 /** What an action changes in the context, beside what its edges do. */
 export type Update = (step: { readonly context: JsonObject; readonly inputs: Json; readonly result: Json }) => unknown;
 
+/** What the machine hears: an action that succeeded, or how its step ended otherwise. */
+interface Heard {
+  readonly type: string;
+  readonly inputs: Json;
+  readonly result?: Json;
+  readonly error?: Json;
+}
+
 /** The step that is being taken; there is never more than one at a time. */
 interface Step {
-  readonly event: object;
-  readonly probe: Probe;
-  readonly action: string;
-  readonly inputs: Json;
-  readonly result: Json;
+  readonly event: Heard;
+  /** Null where its guards may see all of the event. */
+  readonly probe: Probe | null;
   isTaken: boolean;
 }
+
+const stays = Object.freeze({ kind: 'stays' } as const);
 
 /** Inputs and results were limited before they came here. */
 const generous: CopyLimits = { maxDepth: 256, maxChars: Number.MAX_SAFE_INTEGER };
@@ -35,38 +43,45 @@ export function runMachine(
   updates: ReadonlyMap<string, Update | null>,
   contextOf: (snapshot: Snapshot) => JsonObject | null,
   limits: RunLimits,
-): Pick<Machine, 'start' | 'apply' | 'fire'> {
+  isOutcome: (event: string) => boolean,
+): Pick<Machine, 'start' | 'apply' | 'react' | 'fire'> {
   let fault: AuthorFault | null = null;
   let current: Step | null = null;
-  const machine: AnyStateMachine = buildMachine(draft, (event) => updates.has(event), limits.maxMicrosteps, {
-    run(code) {
-      try {
-        return code();
-      } catch (thrown) {
-        fault ??= faultOf('the machine', thrown);
-        throw thrown;
-      }
+  const machine: AnyStateMachine = buildMachine(
+    draft,
+    (event) => updates.has(event) || isOutcome(event),
+    limits.maxMicrosteps,
+    {
+      run(code) {
+        try {
+          return code();
+        } catch (thrown) {
+          fault ??= faultOf('the machine', thrown);
+          throw thrown;
+        }
+      },
+      took(context, event) {
+        const step = current;
+        // An event of the same name that the machine raised by itself, or the same step in a second region.
+        if (step?.event !== event || step.isTaken) return {};
+        step.isTaken = true;
+        const update = updates.get(step.event.type);
+        return update ? runUpdate(step, update, context) : {};
+      },
+      holds(rule, context, event) {
+        if (current?.event !== event || current.probe === null) return rule.holds(context, event);
+        const verdict = judgeTest(rule.name, rule.holds, context, current.probe);
+        if (verdict instanceof AuthorFault) throw verdict;
+        return verdict === 'yes';
+      },
     },
-    took(context, event) {
-      const step = current;
-      // An event of the same name that the machine raised by itself, or the same step in a second region.
-      if (step?.event !== event || step.isTaken) return {};
-      step.isTaken = true;
-      const update = updates.get(step.action);
-      return update ? runUpdate(step, update, context) : {};
-    },
-    holds(rule, context, event) {
-      if (current?.event !== event) return rule.holds(context, event);
-      const verdict = judgeTest(rule.name, rule.holds, context, current.probe);
-      if (verdict instanceof AuthorFault) throw verdict;
-      return verdict === 'yes';
-    },
-  });
+  );
 
   function runUpdate(step: Step, update: Update, context: JsonObject): JsonObject {
-    const what = `update of '${step.action}'`;
+    const { type, inputs, result = null } = step.event;
+    const what = `update of '${type}'`;
     try {
-      const part = update(Object.freeze({ context, inputs: step.inputs, result: step.result }));
+      const part = update(Object.freeze({ context, inputs, result }));
       return part === undefined ? {} : ownPart(what, part, limits);
     } catch (thrown) {
       fault ??= faultOf(what, thrown);
@@ -117,7 +132,7 @@ export function runMachine(
         return failed('NotJson', `inputs or result of '${action}' are not JSON`);
       const event = Object.freeze({ type: action, inputs: ownShown.value, result: ownResult.value });
       const probe = probeWith(action, ownInputs.value);
-      const step: Step = { event, probe, action, inputs: event.inputs, result: event.result, isTaken: false };
+      const step: Step = { event, probe, isTaken: false };
       return attempt(
         step,
         snapshot.timers,
@@ -125,6 +140,23 @@ export function runMachine(
         (scope) => machine.transition(state, event as never, scope),
         () => (step.isTaken ? null : failed('NotTaken', `no edge of '${action}' was taken: a guard changed its mind`)),
       );
+    },
+    react(snapshot, heard, nowMs) {
+      // Most workflows have no such edge, and are as fast as ever.
+      if (snapshot.done || !draft.states.some(({ byEvent }) => byEvent.has(heard.type))) return stays;
+      const state = restored(into, snapshot);
+      if ('kind' in state) return state;
+      const own = copyJson(heard as unknown as Json, generous);
+      if (!own.ok) return failed('NotJson', `the outcome '${heard.type}' is not JSON`);
+      const step: Step = { event: own.value as unknown as Heard, probe: null, isTaken: false };
+      const moved = attempt(
+        step,
+        snapshot.timers,
+        nowMs,
+        (scope) => machine.transition(state, step.event as never, scope),
+        () => null,
+      );
+      return moved.kind === 'failed' || step.isTaken ? moved : stays;
     },
     /**
      * A timer that the snapshot does not hold was cancelled in the meantime: nothing moves, and the same snapshot comes

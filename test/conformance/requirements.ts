@@ -3,7 +3,7 @@
  * by its id in the titles of the tests that prove it. Without a workflow or a policy.
  */
 import { ofGovernance } from './requirements-of-governance.ts';
-import { ofStages } from './requirements-of-stages.ts';
+import { ofStages } from './stages/requirements-of-stages.ts';
 import { ofWorkflows } from './requirements-of-workflows.ts';
 
 export interface Requirement {

@@ -32,7 +32,7 @@ states:
 
 const error = { error: 'action_error', class: 'ToolTerminal', code: 'Forbidden', verdict: 'policy_denied' } as const;
 
-test('[C6-error-edge-7] edges on errors in a file lead where their names say', () => {
+test('[C6-edge-7] edges on errors in a file lead where their names say', () => {
   const { machine } = compile(shop);
   const open = moved(machine.start(0));
   const after = (more: object, amount = 5) => {
@@ -50,7 +50,7 @@ test('[C6-error-edge-7] edges on errors in a file lead where their names say', (
   assert.equal(after({ code: 'NotFound' }).value, 'review');
 });
 
-test('[C6-error-edge-7] edges on errors are in every drawing, and in what check finds', () => {
+test('[C6-edge-7] edges on errors are in every drawing, and in what check finds', () => {
   const { graph } = compile(shop);
   for (const drawn of [toMermaid(graph), toDot(graph), toSvg(graph), JSON.stringify(toJsonGraph(graph))])
     assert.match(drawn, /charge\.failed/);
@@ -59,7 +59,7 @@ test('[C6-error-edge-7] edges on errors are in every drawing, and in what check 
   assert.ok(edge.some(({ kind, label }) => kind === 'outcome' && label === 'charge.failed'));
 });
 
-test('[C6-error-edge-7] unknown names, actions and misplaced fields of error edges are problems with their place', () => {
+test('[C6-edge-7] unknown names, actions and misplaced fields of error edges are problems with their place', () => {
   const { problems } = read(`
 initial: open
 actions:

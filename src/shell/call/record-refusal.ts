@@ -16,10 +16,9 @@ import type { StepView } from '../../core/workflow/step.ts';
 import { commit, markAnswered } from '../upkeep/commit.ts';
 import { maskArgs, maskRefusal } from '../mask.ts';
 import { sinceArrival } from './asked.ts';
-import type { RefusalMove } from './refuse-along-edge.ts';
 import { policyOnRecord, rememberBlobs } from '../upkeep/record-runtime.ts';
 import type { Answer, Shell } from '../shell.ts';
-import { bare, note, numbered, toTransition } from '../ending/transition.ts';
+import { bare, type CommitParts, note, numbered, toTransition } from '../ending/transition.ts';
 
 export interface RefusedCall {
   readonly call: Call;
@@ -32,6 +31,14 @@ export interface RefusedCall {
   readonly resumption?: readonly RecordDraft[];
   /** Where the session stands after it, if it moved the state. */
   readonly view?: StepView | null;
+}
+
+/** What the commit of a refusal carries, and what the reply says of it. */
+export interface RefusalMove {
+  readonly parts: CommitParts;
+  readonly body: CommitParts['body'];
+  readonly nextActions: readonly string[];
+  readonly view: StepView | null;
 }
 
 export async function recordRefusal(said: RefusedCall, shell: Shell): Promise<Answer> {

@@ -9,11 +9,11 @@ import type { ErrorReply } from '../../core/call/reply.ts';
 import type { GateName } from '../../core/gates/gate.ts';
 import type { StepFact } from '../../core/workflow/step.ts';
 import { reactTo, type Reaction } from '../ending/error-edge.ts';
-import { type CommitParts, noChange } from '../ending/transition.ts';
+import { noChange } from '../ending/transition.ts';
 import { stoppedNote } from '../ending/workflow-rider.ts';
 import { resumption } from '../session/position.ts';
 import { nextActions, type Shell } from '../shell.ts';
-import { type RefusedCall, recordMoving } from './record-refusal.ts';
+import { type RefusalMove, type RefusedCall, recordMoving } from './record-refusal.ts';
 
 /** The gates that decide about a step which is legal where its session stands. */
 const stepGates: ReadonlySet<GateName> = new Set([
@@ -48,14 +48,6 @@ export async function refuseAlongEdge(
   if (answer === null) return 'again';
   if (call.session !== null) shell.live.streaks.delete(call.session);
   return answer.reply as ErrorReply;
-}
-
-/** What the commit of a refusal carries, and what the reply says of it. */
-export interface RefusalMove {
-  readonly parts: CommitParts;
-  readonly body: CommitParts['body'];
-  readonly nextActions: readonly string[];
-  readonly view: Extract<Reaction, { kind: 'moved' }>['view'] | null;
 }
 
 function moveOf({ call }: RefusedCall, reaction: Reaction, step: StepFact, shell: Shell): RefusalMove {

@@ -23,7 +23,8 @@ export const workflowRider: EndRider = (move, shell) => {
   if (step !== null) return endStep(move, step, shell);
   const change = hasTurn ? turnChange(move) : null;
   const reaction = standing === null ? null : reactionTo(move, standing, move.ending.say, shell);
-  if (reaction !== null && standing !== null) return react(move, reaction, standing, move.ending.say, change, shell);
+  if (reaction !== null && standing !== null)
+    return react(move, reaction, { fact: standing.fact, say: move.ending.say, change }, shell);
   return change === null ? {} : { parts: { workflow: change } };
 };
 
@@ -36,15 +37,15 @@ function reactionTo(move: Move, step: Step, say: Say, shell: Shell): Reaction | 
   return reactTo(next, say(envelopeOfStep(next, step.fact, shell, step.inputs), effect), step, shell);
 }
 
+interface Reacting {
+  readonly fact: StepFact;
+  readonly say: Say;
+  /** What else the end does to the session; null if nothing. */
+  readonly change: WorkflowChange | null;
+}
+
 /** The state moves by the edge of a failure, in the commit that records it; or the session stops, if it could not. */
-function react(
-  move: Move,
-  reaction: Reaction,
-  { fact }: Step,
-  say: Say,
-  change: WorkflowChange | null,
-  shell: Shell,
-): EndAddition {
+function react(move: Move, reaction: Reaction, { fact, say, change }: Reacting, shell: Shell): EndAddition {
   const { next } = move;
   const workflow = change ?? { ...noChange, turn: 'free' as const };
   if (reaction.kind === 'moved') {
@@ -144,7 +145,7 @@ function leave(move: Move, { fact, inputs }: Step, shell: Shell): EndAddition {
   const late = context.standing;
   const standing = late === undefined ? { fact, inputs } : late;
   const reaction = standing === null ? null : reactionTo(move, standing, say, shell);
-  if (reaction !== null && standing !== null) return react(move, reaction, standing, say, change, shell);
+  if (reaction !== null && standing !== null) return react(move, reaction, { fact: standing.fact, say, change }, shell);
   return {
     envelope: envelopeOfStep(next, fact, shell, inputs),
     say,

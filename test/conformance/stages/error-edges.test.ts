@@ -2,7 +2,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { assign, setup } from 'xstate';
-import { analyseWorkflow } from '../../../src/core/workflow/analyse/analyse-workflow.ts';
 import { failedWith, mount, type StepError, tool, ToolFailure } from '../../../src/index.ts';
 import { eventually } from '../../support/eventually.ts';
 import { openWorkflow, refusal, success } from '../../support/open-workflow.ts';
@@ -73,7 +72,7 @@ const stateOf = (view: { state: unknown }) => (view.state as { value: string }).
 const contextOf = (view: { state: unknown }) => (view.state as { context: Context }).context;
 
 describe('an edge on the error of a step', () => {
-  test('[C6-error-edge-1] moves the state with the failure; the reply says where to, and what is next', async (t) => {
+  test('[C6-edge-1] moves the state with the failure; the reply says where to, and what is next', async (t) => {
     const gateway = await openWorkflow(t, [aShop()]);
     const session = await gateway.open();
     const reply = refusal(await gateway.ask('charge', { how: 'forbidden' }, { session }), 'action_error');
@@ -93,7 +92,7 @@ describe('an edge on the error of a step', () => {
     assert.equal(success(await gateway.ask('charge', { how: 'well' }, { session })).done, true);
   });
 
-  test('[C6-error-edge-1] and the reply of a key tells the same when it is given again', async (t) => {
+  test('[C6-edge-1] and the reply of a key tells the same when it is given again', async (t) => {
     const gateway = await openWorkflow(t, [aShop()]);
     const session = await gateway.open();
     const first = refusal(await gateway.ask('charge', { how: 'away' }, { session, key: 'k' }), 'action_error');
@@ -102,7 +101,7 @@ describe('an edge on the error of a step', () => {
     assert.equal((await gateway.look(session)).seq, 1);
   });
 
-  test('[C6-error-edge-2] is chosen by class, code and verdict; without one all is as it was', async (t) => {
+  test('[C6-edge-2] is chosen by class, code and verdict; without one all is as it was', async (t) => {
     const gateway = await openWorkflow(t, [aShop()]);
     const session = await gateway.open();
     const away = refusal(await gateway.ask('charge', { how: 'away' }, { session }), 'action_error');
@@ -113,7 +112,7 @@ describe('an edge on the error of a step', () => {
     assert.equal((await gateway.look(session)).seq, 2);
   });
 
-  test('[C6-error-edge-3] is taken by inputs that are refused, and sees them', async (t) => {
+  test('[C6-edge-3] is taken by inputs that are refused, and sees them', async (t) => {
     const gateway = await openWorkflow(t, [aShop()]);
     const session = await gateway.open();
     const reply = refusal(await gateway.ask('charge', { how: 7 }, { session }), 'validation_failed');
@@ -122,7 +121,7 @@ describe('an edge on the error of a step', () => {
     assert.equal(contextOf(await gateway.look(session)).last?.code, 'InputInvalid');
   });
 
-  test('[C6-error-edge-3] is taken by a step that policy denies', async (t) => {
+  test('[C6-edge-3] is taken by a step that policy denies', async (t) => {
     const policy = aPolicy([
       anAgent('local', [
         ['deny', 'shop/charge'],
@@ -143,7 +142,7 @@ describe('an edge on the error of a step', () => {
     ['an unknown action', {}, 'chrge', {}],
   ] as const;
   for (const [name, asked, action, inputs] of unmoving)
-    test(`[C6-error-edge-4] is not taken by ${name}`, async (t) => {
+    test(`[C6-edge-4] is not taken by ${name}`, async (t) => {
       const gateway = await openWorkflow(t, [aShop()]);
       const session = await gateway.open();
       success(await gateway.ask('look', {}, { session, key: 'used' }));
@@ -152,7 +151,7 @@ describe('an edge on the error of a step', () => {
       assert.deepEqual([stateOf(await gateway.look(session)), (await gateway.look(session)).seq], ['open', 1]);
     });
 
-  test('[C6-error-edge-4] is not taken by a step that another one of its session keeps waiting', async (t) => {
+  test('[C6-edge-4] is not taken by a step that another one of its session keeps waiting', async (t) => {
     const held = createHeld({ edges: { 'slow.failed': 'hurt', 'other.failed': 'hurt' }, states: { hurt: {} } });
     const gateway = await openWorkflow(t, [held.workflow], { limits: { stepQueueMs: 1 } });
     const session = await gateway.open();
@@ -170,7 +169,7 @@ describe('an edge on the error of a step', () => {
     ['happened', 'yes', 'open', null],
   ] as const;
   for (const [name, happened, state] of settled)
-    test(`[C6-error-edge-5] is not taken by a step in doubt until a person says that it ${name}`, async (t) => {
+    test(`[C6-edge-5] is not taken by a step in doubt until a person says that it ${name}`, async (t) => {
       const held = createHeld({ edges: { 'slow.failed': 'hurt' }, states: { hurt: { on: { other: 'open' } } } });
       const gateway = await openWorkflow(t, [held.workflow]);
       const session = await gateway.open();
@@ -184,7 +183,7 @@ describe('an edge on the error of a step', () => {
       held.runs[0]?.finish('late');
     });
 
-  test('[C6-error-edge-5] is taken when its body comes back late and proves that nothing happened', async (t) => {
+  test('[C6-edge-5] is taken when its body comes back late and proves that nothing happened', async (t) => {
     const held = createHeld({ edges: { 'slow.failed': 'hurt' }, states: { hurt: { on: { other: 'open' } } } });
     const gateway = await openWorkflow(t, [held.workflow]);
     const session = await gateway.open();
@@ -196,7 +195,7 @@ describe('an edge on the error of a step', () => {
     assert.equal((await gateway.look(session)).seq, 2);
   });
 
-  test('[C6-error-edge-5] and not for a session that was reset since', async (t) => {
+  test('[C6-edge-5] and not for a session that was reset since', async (t) => {
     const held = createHeld({ edges: { 'slow.failed': 'hurt' }, states: { hurt: { on: { other: 'open' } } } });
     const gateway = await openWorkflow(t, [held.workflow]);
     const session = await gateway.open();
@@ -208,7 +207,7 @@ describe('an edge on the error of a step', () => {
     held.runs[0]?.finish('late');
   });
 
-  test('[C6-error-edge-6] stops the session if its own code throws, and tells the failure as it was', async (t) => {
+  test('[C6-edge-6] stops the session if its own code throws, and tells the failure as it was', async (t) => {
     const broken = () => {
       throw new Error('a guard of mine');
     };
@@ -229,7 +228,7 @@ describe('an edge on the error of a step', () => {
     assert.ok(stopped !== undefined);
   });
 
-  test('[C6-error-edge-2] answers for an approval that a person denies', async (t) => {
+  test('[C6-edge-2] answers for an approval that a person denies', async (t) => {
     const policy = aPolicy([
       anAgent('local', [
         ['defer', 'shop/charge'],
@@ -247,48 +246,7 @@ describe('an edge on the error of a step', () => {
   });
 });
 
-describe('an error edge of a machine', () => {
-  const mounted = (on: object, states: object = {}) =>
-    mount(
-      setup({}).createMachine({
-        id: 'm',
-        initial: 'open',
-        states: { open: { on: { go: 'over', ...on } }, over: { type: 'final' }, ...states },
-      } as never),
-      { actions: { go: { run: async () => ({}) } } } as never,
-    );
-
-  test('[C6-error-edge-7] is a problem for an action that nobody declared, and for an outcome that it never has', () => {
-    assert.throws(
-      () => mounted({ 'goo.failed': 'over' }),
-      /edge 'goo.failed' of state 'open': there is no action of this name; did you mean 'go.failed'\?/,
-    );
-    assert.throws(() => mounted({ 'go.falied': 'over' }), /its action has no outcome 'falied'; known are 'go.failed'/);
-    assert.throws(
-      () => failedWith({ code: 'Forbiden' as never }),
-      /no error has the code 'Forbiden'; did you mean Forbidden\?/,
-    );
-    assert.throws(() => failedWith({}), /asks for nothing/);
-  });
-
-  test('[C6-error-edge-7] is an edge of the graph, and leads to its state', () => {
-    const { graph } = mounted(
-      { 'go.failed': { target: 'hurt', guard: failedWith({ code: 'NotFound' }) } },
-      { hurt: { on: { go: 'over' } } },
-    );
-    const edge = graph.edges.find(({ kind }) => kind === 'outcome');
-    assert.deepEqual([edge?.action, edge?.to, edge?.guard], ['go.failed', ['hurt'], 'error.code == "NotFound"']);
-    assert.deepEqual(analyseWorkflow(graph).findings, []);
-  });
-
-  test('[C6-error-edge-7] leads nowhere from a state in which its action is not legal', () => {
-    const stuck = mounted({ go: 'rest' }, { rest: { on: { 'go.failed': 'over' } } });
-    const codes = analyseWorkflow(stuck.graph).findings.map(({ code }) => code);
-    assert.ok(codes.includes('dead_end') && codes.includes('unreachable_action'), codes.join());
-  });
-});
-
-test('[C6-error-edge-1] a step of a tool moves by its error once its retries are over', async (t) => {
+test('[C6-edge-1] a step of a tool moves by its error once its retries are over', async (t) => {
   let sent = 0;
   const charge = tool({
     name: 'charge',

@@ -5,7 +5,7 @@ import path from 'node:path';
 import { describe, test } from 'node:test';
 import { requirements } from './requirements.ts';
 
-const names = ['.', 'credentials', 'errors', 'limits', 'notices', 'recovery', 'upstream'];
+const names = ['.', 'credentials', 'errors', 'limits', 'notices', 'recovery', 'stages', 'upstream'];
 const beside = ['chaos', 'chaos/limits', 'chaos/models', 'e2e/egress', 'e2e/model-clients'].map((name) => `../${name}`);
 const folders = [...names, ...beside].map((name) => path.join(import.meta.dirname, name));
 

@@ -6,6 +6,7 @@ import { approvalAnswerBodies, approvalRequestBodies } from './approval-bodies.t
 import { budgetAnswerBodies, budgetRequestBodies, writtenQuotas } from './budget-bodies.ts';
 import { gateNames } from '../gates/gate.ts';
 import { reaches, ruleEffects } from '../policy/policy.ts';
+import { sessionLookBodies } from './look/session-look-bodies.ts';
 import { modelAnswerBodies, modelRequestBodies } from './model-bodies.ts';
 import {
   anything,
@@ -167,11 +168,16 @@ export function answerBodies(ref: Ref) {
 
 export type BodyName = RequestName | keyof ReturnType<typeof answerBodies>;
 
+const otherBodies = (ref: Ref) => ({
+  ...ticketAnswerBodies(ref),
+  ...budgetAnswerBodies(ref),
+  ...modelAnswerBodies(ref),
+  ...sessionLookBodies(ref, sessionStatusNames),
+});
+
 function listBodies(ref: Ref) {
   return {
-    ...ticketAnswerBodies(ref),
-    ...budgetAnswerBodies(ref),
-    ...modelAnswerBodies(ref),
+    ...otherBodies(ref),
     CallList: closedObject({ calls: listOf(ref('CallEntry')), next: textOrNull }),
     CallEntry: closedObject({
       call_id: text,

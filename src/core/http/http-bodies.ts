@@ -4,6 +4,7 @@
  */
 import { approvalAnswerBodies, approvalRequestBodies } from './approval-bodies.ts';
 import { budgetAnswerBodies, budgetRequestBodies, writtenQuotas } from './budget-bodies.ts';
+import { consoleAnswerBodies, consoleRequestBodies } from './console/console-bodies.ts';
 import { gateNames } from '../gates/gate.ts';
 import { reaches, ruleEffects } from '../policy/policy.ts';
 import { modelAnswerBodies, modelRequestBodies } from './model-bodies.ts';
@@ -68,6 +69,7 @@ export const requestBodies = {
   ...ticketRequestBodies,
   ...budgetRequestBodies,
   ...modelRequestBodies,
+  ...consoleRequestBodies,
   ApplyRequest: closedObject({ force: truth }, ['force']),
   Nothing: closedObject({}),
 } as const satisfies Record<string, Schema>;
@@ -161,7 +163,7 @@ export function answerBodies(ref: Ref) {
       body: anything,
       payloads: listOf(closedObject({ part: text, text: textOrNull })),
     }),
-    ...problemBodies(),
+    ...otherBodies(),
   };
 }
 
@@ -262,6 +264,8 @@ function writtenPolicy(): Schema {
 }
 
 const problemFields = { type: text, title: text, status: wholeNumber, detail: text };
+
+const otherBodies = () => ({ ...consoleAnswerBodies(), ...problemBodies() });
 
 function problemBodies() {
   const ofFiles = ['Validation', 'ExtensionHost'] as const;

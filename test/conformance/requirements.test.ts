@@ -6,7 +6,9 @@ import { describe, test } from 'node:test';
 import { requirements } from './requirements.ts';
 
 const names = ['.', 'credentials', 'errors', 'limits', 'notices', 'recovery', 'upstream'];
-const beside = ['chaos', 'chaos/limits', 'chaos/models', 'e2e/egress', 'e2e/model-clients'].map((name) => `../${name}`);
+const beside = ['chaos', 'chaos/limits', 'chaos/models', 'e2e/egress', 'e2e/http', 'e2e/model-clients'].map(
+  (name) => `../${name}`,
+);
 const folders = [...names, ...beside].map((name) => path.join(import.meta.dirname, name));
 
 /** The contract of stores is proven by functions that every adapter calls; it cites no ids. */

@@ -38,7 +38,7 @@ export interface HttpDoorOrder {
   readonly nowMs: () => number;
   readonly authenticate: Authenticate;
   readonly admit?: HttpDoorParts['admit'];
-  readonly console?: HttpDoorParts['console'];
+  readonly console: HttpDoorParts['console'];
   /** Shared by all doors; its own if not given. */
   readonly counts?: CallCounts;
   /** Limits other than the defaults. */

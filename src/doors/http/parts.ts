@@ -114,8 +114,7 @@ export interface ServedModels {
 export interface HttpDoorParts {
   readonly version: string;
   nowMs(): number;
-  /** Left out where no console is served. */
-  readonly console?: ConsoleSessions | undefined;
+  readonly console: ConsoleSessions;
   /** `apiKey`: the header `x-api-key` counts too. */
   authenticate(headers: IncomingHttpHeaders, apiKey?: boolean): Promise<Identity | Stranger>;
   /** Whether the holder may have this connection, by the limits. */

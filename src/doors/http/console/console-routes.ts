@@ -8,36 +8,33 @@ import type { OpenedConsole } from './console-sessions.ts';
 import { cookieFor, isOwnPage, tokenIn } from './identify.ts';
 
 export async function createConsoleLink({ who, parts }: Asked): Promise<Answer> {
-  if (parts.console === undefined) return noConsole();
   const { code, expiresAtMs } = parts.console.invite(who);
   return json({ path: linkPath(code), expires_at: time(expiresAtMs) });
 }
 
-const noConsole = (): Answer => refuse('NoSuchPath', 'this gateway serves no console');
-
 export async function signIn(asked: Asked): Promise<Answer> {
   const { body, parts, headers } = asked;
-  if (parts.console === undefined) return noConsole();
-  // Nobody signs a browser in from elsewhere, not even as somebody else.
-  if (!isOwnPage({ headers, method: 'POST' }))
+  // A page of somebody else signs nobody in, as whomever. A browser names the page; what is no browser needs none.
+  if (headers.origin !== undefined && !isOwnPage({ headers, method: 'POST' }))
     return refuse('OriginForbidden', 'sign in on the page of the console itself');
   const { code, key } = body as { readonly code?: string; readonly key?: string };
   if ((code === undefined) === (key === undefined))
     return refuseInput('signIn', [{ path: '', expected: 'either code or key', got: null }], parts);
   if (code !== undefined) {
     const opened = await parts.console.enter(code);
-    return opened === null ? refuse('Unauthenticated', staleLink) : enter(opened, asked);
+    return opened === null ? refuse('Unauthenticated', staleLink, challenge) : enter(opened, asked);
   }
   const who = await parts.authenticate({ authorization: `Bearer ${key}` });
   if ('problem' in who)
     return who.problem === 'unavailable'
       ? refuse('KeysUnavailable', whyUnknown.unavailable)
-      : refuse('Unauthenticated', `the key is not known, has expired or was revoked; ${whereKeysAre}`);
+      : refuse('Unauthenticated', `the key is not known, has expired or was revoked; ${whereKeysAre}`, challenge);
   if (!may(who, 'look'))
     return refuse('RoleForbidden', 'the console is for people: use a key with the role viewer, approver or admin');
   return enter(parts.console.open(who), asked);
 }
 
+const challenge = { 'www-authenticate': 'Bearer realm="recourse"' };
 const staleLink = 'the link was used already, or is too old: recourse console prints another';
 
 function enter({ token, who, expiresAtMs }: OpenedConsole, asked: Asked): Answer {
@@ -49,7 +46,7 @@ function enter({ token, who, expiresAtMs }: OpenedConsole, asked: Asked): Answer
 export async function readConsoleSession(asked: Asked): Promise<Answer> {
   const { headers, parts, who } = asked;
   const token = headers.authorization === undefined ? tokenIn(headers) : null;
-  const found = token === null ? null : await parts.console?.find(token);
+  const found = token === null ? null : await parts.console.find(token);
   return json(sessionOf(who, found?.expiresAtMs ?? null, asked));
 }
 
@@ -67,7 +64,7 @@ function sessionOf(who: Identity, expiresAtMs: number | null, { parts }: Asked) 
 
 export async function signOut({ headers, parts }: Asked): Promise<Answer> {
   const token = tokenIn(headers);
-  if (token !== null) parts.console?.end(token);
+  if (token !== null) parts.console.end(token);
   const gone = { 'set-cookie': cookieFor(headers, null, 0) };
   return { kind: 'json', status: 200, value: { signed_out: true }, headers: gone };
 }

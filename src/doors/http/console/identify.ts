@@ -22,7 +22,7 @@ export async function identify(
   if (!isOwnPage(request)) return 'other_origin';
   const token = tokenIn(headers);
   if (token === null) return { problem: 'missing' };
-  const found = await parts.console?.find(token);
+  const found = await parts.console.find(token);
   return found?.who ?? { problem: 'unknown' };
 }
 

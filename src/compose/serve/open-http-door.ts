@@ -22,6 +22,7 @@ import { suppressedOf } from '../../shell/upkeep/record-suppressed.ts';
 import { policyOf, type Shell } from '../../shell/shell.ts';
 import { reportTask } from '../../shell/completion/tasks.ts';
 import { createTickets } from '../../shell/ticket/ticket-service.ts';
+import { createLooks } from '../../shell/look/looks.ts';
 import { createTenantView } from '../../shell/look/tenant-view.ts';
 import { createWorkflowService, type WorkflowService } from '../../shell/session/workflow-service.ts';
 import type { Authenticate } from '../state/authenticate.ts';
@@ -82,6 +83,9 @@ export function openHttpDoor(order: HttpDoorOrder, { current }: LastingGateway, 
     get view() {
       return createTenantView(shell());
     },
+    get looks() {
+      return createLooks(shell());
+    },
     get approvals() {
       return createApprovals(shell());
     },
@@ -91,7 +95,7 @@ export function openHttpDoor(order: HttpDoorOrder, { current }: LastingGateway, 
     get budgets() {
       return createBudgets(shell());
     },
-    complete: (raw, who) => completeSession(raw, who, shell()),
+    complete: (raw, who, by) => completeSession(raw, who, shell(), by),
     reportTask: (callId, who) => reportTask(callId, who, shell()),
     tools: (who) =>
       [...listedTools(shell().catalogue(), policyOf(who.agent, shell())).values()].map((entry) => ({

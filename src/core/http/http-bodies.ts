@@ -7,6 +7,7 @@ import { budgetAnswerBodies, budgetRequestBodies, writtenQuotas } from './budget
 import { consoleAnswerBodies, consoleRequestBodies } from './console/console-bodies.ts';
 import { gateNames } from '../gates/gate.ts';
 import { reaches, ruleEffects } from '../policy/policy.ts';
+import { sessionLookBodies } from './look/session-look-bodies.ts';
 import { modelAnswerBodies, modelRequestBodies } from './model-bodies.ts';
 import {
   anything,
@@ -163,17 +164,23 @@ export function answerBodies(ref: Ref) {
       body: anything,
       payloads: listOf(closedObject({ part: text, text: textOrNull })),
     }),
-    ...otherBodies(),
+    ...problemBodies(),
   };
 }
 
 export type BodyName = RequestName | keyof ReturnType<typeof answerBodies>;
 
+const otherBodies = (ref: Ref) => ({
+  ...ticketAnswerBodies(ref),
+  ...budgetAnswerBodies(ref),
+  ...modelAnswerBodies(ref),
+  ...sessionLookBodies(ref, sessionStatusNames),
+  ...consoleAnswerBodies(),
+});
+
 function listBodies(ref: Ref) {
   return {
-    ...ticketAnswerBodies(ref),
-    ...budgetAnswerBodies(ref),
-    ...modelAnswerBodies(ref),
+    ...otherBodies(ref),
     CallList: closedObject({ calls: listOf(ref('CallEntry')), next: textOrNull }),
     CallEntry: closedObject({
       call_id: text,
@@ -264,8 +271,6 @@ function writtenPolicy(): Schema {
 }
 
 const problemFields = { type: text, title: text, status: wholeNumber, detail: text };
-
-const otherBodies = () => ({ ...consoleAnswerBodies(), ...problemBodies() });
 
 function problemBodies() {
   const ofFiles = ['Validation', 'ExtensionHost'] as const;

@@ -35,6 +35,7 @@ import {
   resetSession,
   takeStep,
 } from './session-routes.ts';
+import { readSessionGraph, readSessionState } from './look/session-looks.ts';
 import { closeTicket, listTickets, readTicket } from './ticket-routes.ts';
 
 import { askModel } from './models/ask-model.ts';
@@ -57,6 +58,8 @@ export const handlers: Readonly<Record<Exclude<RouteName, StreamRoute>, Handler>
   forkSession,
   acceptSession,
   readHistory,
+  readSessionGraph,
+  readSessionState,
   listApprovals,
   readApproval,
   approve,

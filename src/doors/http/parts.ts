@@ -19,6 +19,7 @@ import type { CallCount } from '../../shell/look/counts.ts';
 import type { ModelStatus } from '../../core/model/model-status.ts';
 import type { CredentialReport } from '../../shell/look/report-credentials.ts';
 import type { GapCount } from '../../shell/upkeep/record-runtime.ts';
+import type { Looks } from '../../shell/look/looks.ts';
 import type { TenantView } from '../../shell/look/tenant-view.ts';
 import type { TicketService } from '../../shell/ticket/ticket-service.ts';
 import type { WorkflowService } from '../../shell/session/workflow-service.ts';
@@ -132,11 +133,12 @@ export interface HttpDoorParts {
   openSession(who: Principal, ceiling: Reach | null): Promise<PlainSession | ErrorReply>;
   readonly workflows: WorkflowService;
   readonly view: TenantView;
+  readonly looks: Looks;
   readonly approvals: ApprovalService;
   readonly tickets: TicketService;
   readonly budgets: BudgetService;
-  /** `{ session? }`: the agent reports that its work is done. */
-  complete(raw: unknown, who: Principal): Promise<Reply>;
+  /** `{ session? }`: the work of an agent is done, by its own word or by that of `by`. */
+  complete(raw: unknown, who: Principal, by?: string): Promise<Reply>;
   /** Reports that work which continued after its call is complete. */
   reportTask(callId: string, who: Principal): Promise<Reply>;
   tools(who: Principal): readonly ListedTool[];

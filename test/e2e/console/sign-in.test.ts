@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { createConsoleSessions, defaultConsoleLimits } from '../../../src/compose/console/console-sessions.ts';
-import { type OpenedHttp, openHttp, type Sent } from './open-http.ts';
+import { type OpenedHttp, openHttp, type Sent } from '../http/open-http.ts';
 
 const at = '/v1/console/session';
 

@@ -4,6 +4,7 @@
  */
 import { ofGovernance } from './requirements-of-governance.ts';
 import { ofPartialResults } from './partial/requirements.ts';
+import { ofStages } from './stages/requirements-of-stages.ts';
 import { ofWorkflows } from './requirements-of-workflows.ts';
 import { differences, whereOf } from './stated/contract-places.ts';
 import { seed000 } from './stated/seed-000.ts';
@@ -234,7 +235,7 @@ const lists: Readonly<Record<string, string>> = {
   'C9-start-6': 'the file is for its owner only',
 };
 
-const ofContract = Object.entries({ ...lists, ...ofWorkflows, ...ofGovernance, ...ofPartialResults }).map(
+const ofContract = Object.entries({ ...lists, ...ofWorkflows, ...ofStages, ...ofGovernance, ...ofPartialResults }).map(
   ([id, says]): Requirement => {
     const section = /^C(\d+)-/.exec(id)?.[1] ?? '';
     return {

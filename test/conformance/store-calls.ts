@@ -104,6 +104,16 @@ export function provesCalls(create: Create): void {
     assert.deepEqual(await mustCommit(store, update), second);
   });
 
+  prove('a move that the call has left behind is not confirmed any more', async (store) => {
+    const call = aCall();
+    await mustCommit(store, inserting(call));
+    const claim = updating(call, { state: 'DISPATCHED', attempt: 1, owner });
+    await mustCommit(store, claim);
+    const claimed = await stored(store, call.id);
+    await mustCommit(store, updating(claimed, { state: 'RETRY_WAIT', owner: null }));
+    assert.equal(verdictOf(await commitOne(store, claim)), 'call');
+  });
+
   const wrong: readonly (readonly [string, Partial<Extract<CallChange, { kind: 'update' }>['expect']>])[] = [
     ['state', { state: 'DISPATCHED' }],
     ['attempt', { attempt: 7 }],

@@ -17,7 +17,7 @@ import type { FenceWrite, SnapshotDraft, WorkflowChange, WorkflowSession } from 
 
 export type { AccountWrite, Reservation, Settlement, StoredAccount, TokenTake } from './store-accounts.ts';
 export type { ApprovalFilter, ApprovalWrite, StoredTask, TaskChange } from './store-approvals.ts';
-export type { TicketFilter, TicketWrite } from './store-tickets.ts';
+export type { EqualCall, TicketFilter, TicketWrite } from './store-tickets.ts';
 export type { StoreFault, StoreTrouble } from './store-trouble.ts';
 export type { FenceWrite, SnapshotDraft, WorkflowChange, WorkflowSession } from './store-workflows.ts';
 

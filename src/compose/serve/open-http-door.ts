@@ -91,7 +91,7 @@ export function openHttpDoor(order: HttpDoorOrder, { current }: LastingGateway, 
     get budgets() {
       return createBudgets(shell());
     },
-    complete: (raw, who) => completeSession(raw, who, shell()),
+    complete: (raw, who, by) => completeSession(raw, who, shell(), by),
     reportTask: (callId, who) => reportTask(callId, who, shell()),
     tools: (who) =>
       [...listedTools(shell().catalogue(), policyOf(who.agent, shell())).values()].map((entry) => ({

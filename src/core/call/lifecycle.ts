@@ -31,7 +31,7 @@ export type CallEvent =
   /** A probe or a person settled what was in doubt. */
   | { readonly kind: 'proved'; readonly effect: 'applied' | 'none' }
   /** A probe or a person showed that nothing happened, and asks for another attempt. */
-  | { readonly kind: 'released'; readonly atMs: number }
+  | { readonly kind: 'released'; readonly atMs: number; readonly deadlineAtMs?: number }
   /** A person signed that nobody will ever know. */
   | { readonly kind: 'closed' };
 
@@ -83,7 +83,8 @@ export function advance(call: Call, event: CallEvent): Advance {
       return ended(call, event.effect === 'applied' ? 'SUCCEEDED' : 'FAILED', 'settled');
     case 'released':
       return isIn(call, 'IN_DOUBT')
-        ? waits({ ...call, tainted: false }, 'RETRY_WAIT', 'retry_planned', event.atMs)
+        ? // The clock of a call stands still while it waits for a person.
+          waits(released(call, event.deadlineAtMs), 'RETRY_WAIT', 'retry_planned', event.atMs)
         : unmoved(call);
     case 'closed':
       return isIn(call, 'IN_DOUBT') ? ended(call, 'CLOSED_UNKNOWN', 'settled') : unmoved(call);
@@ -91,6 +92,12 @@ export function advance(call: Call, event: CallEvent): Advance {
       return unreachable(event);
   }
 }
+
+const released = (call: Call, deadlineAtMs: number = call.deadlineAtMs): Call => ({
+  ...call,
+  tainted: false,
+  deadlineAtMs: Math.max(call.deadlineAtMs, deadlineAtMs),
+});
 
 /** Whether it is on its way: admitted, and without an outcome. */
 export function isUnderWay(state: Call['state']): boolean {

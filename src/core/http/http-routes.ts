@@ -107,7 +107,7 @@ export const httpRoutes = {
   resetSession: {
     method: 'POST',
     path: '/v1/sessions/{id}/reset',
-    needs: 'call',
+    needs: 'change_session',
     summary: 'Takes a workflow session back to where its workflow begins.',
     query: {},
     body: 'Nothing',
@@ -116,7 +116,7 @@ export const httpRoutes = {
   forkSession: {
     method: 'POST',
     path: '/v1/sessions/{id}/fork',
-    needs: 'call',
+    needs: 'change_session',
     summary: 'Opens a workflow session that begins where this one stood after step `seq`, or stands now.',
     query: {},
     body: 'ForkRequest',

@@ -34,8 +34,17 @@ import {
   resetSession,
   takeStep,
 } from './session-routes.ts';
+import {
+  awaitTicket,
+  closeTicket,
+  commentTicket,
+  listTickets,
+  readInbox,
+  readTicket,
+  resolveTicket,
+  takeTicket,
+} from './ticket-routes.ts';
 import { readSessionGraph, readSessionState } from './look/session-looks.ts';
-import { closeTicket, listTickets, readTicket } from './ticket-routes.ts';
 
 import { askModel } from './models/ask-model.ts';
 import { listModels, readModel } from './models/list-models.ts';
@@ -69,7 +78,12 @@ export const handlers: Readonly<Record<Exclude<RouteName, StreamRoute>, Handler>
   complete,
   listTickets,
   readTicket,
+  awaitTicket,
+  takeTicket,
+  commentTicket,
+  resolveTicket,
   closeTicket,
+  readInbox,
   listBudgets,
   setBudget,
   resetBudget,

@@ -132,8 +132,8 @@ export interface HttpDoorParts {
   readonly approvals: ApprovalService;
   readonly tickets: TicketService;
   readonly budgets: BudgetService;
-  /** `{ session? }`: the agent reports that its work is done. */
-  complete(raw: unknown, who: Principal): Promise<Reply>;
+  /** `{ session? }`: the work of an agent is done, by its own word or by that of `by`. */
+  complete(raw: unknown, who: Principal, by?: string): Promise<Reply>;
   /** Reports that work which continued after its call is complete. */
   reportTask(callId: string, who: Principal): Promise<Reply>;
   tools(who: Principal): readonly ListedTool[];

@@ -26,6 +26,8 @@ import { runApproved } from '../approval/run-approved.ts';
 import { fireAllDue, trimSessions } from '../session/session-upkeep.ts';
 import { closeUnusedSessions } from '../session/workflow-sessions.ts';
 import { isFull, type Shell } from '../shell.ts';
+import { continueAll } from '../ticket/continue-ticket.ts';
+import { endOverdueTickets } from '../ticket/overdue-tickets.ts';
 import { suppressed } from '../../core/values/suppressed.ts';
 
 export async function sweep(shell: Shell): Promise<void> {
@@ -33,6 +35,8 @@ export async function sweep(shell: Shell): Promise<void> {
   const due = await shell.ports.store.due(shell.ports.clock.nowMs(), shell.limits.sweepBatch);
   await Promise.all(due.map((call) => sweepCall(call, shell)));
   await runAllApproved(shell);
+  await endOverdueTickets(shell);
+  await continueAll(shell);
   await endOverdueSpending(shell);
   await countRepeats(shell);
   await fireAllDue(shell);

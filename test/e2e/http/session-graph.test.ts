@@ -103,3 +103,33 @@ test('of a state that the author shows to nobody, only where the machine stands 
   const { body } = await ask('GET', `/v1/sessions/${session}/state`, { key: keys.viewer });
   assert.deepEqual([body['active'], body['state']], [['idle'], null]);
 });
+
+test('an admin resets, forks and completes a session on behalf of its agent, by name on record; others may not', async (t) => {
+  const { ask, keys, makeKey } = await openHttp(t, { workflows: [coffee()] });
+  const session = String((await ask('POST', '/v1/sessions', { body: { workflow: 'coffee' } })).body['session']);
+  const at = `/v1/sessions/${session}`;
+  const stranger = await makeKey('other', 'admin', 'olga');
+  for (const act of ['reset', 'fork', 'complete']) {
+    for (const key of [keys.viewer, keys.approver])
+      assert.equal((await ask('POST', `${at}/${act}`, { key, body: {} })).status, 403);
+    assert.equal((await ask('POST', `${at}/${act}`, { key: stranger, body: {} })).status, 404);
+  }
+  await ask('POST', `${at}/steps`, { body: { action: 'take_order', inputs: { drink: 'tea' } } });
+  const forked = await ask('POST', `${at}/fork`, { key: keys.admin, body: { seq: 1 } });
+  const reset = await ask('POST', `${at}/reset`, { key: keys.admin, body: {} });
+  assert.deepEqual([forked.status, reset.body['seq']], [200, 2]);
+  const fork = String(forked.body['session']);
+  assert.equal((await ask('GET', `/v1/sessions/${fork}`)).status, 200, 'the fork belongs to the same agent');
+  const completed = await ask('POST', `${at}/complete`, { key: keys.admin, body: {} });
+  assert.deepEqual([completed.status, completed.body['done']], [200, true]);
+  const detailsOf = async (of: string) => {
+    const { body } = await ask('GET', `/v1/sessions/${of}/history`, { key: keys.viewer });
+    const entries = body['entries'] as readonly { kind: string; detail: Record<string, unknown> }[];
+    return entries.flatMap(({ kind, detail }) => ('by' in detail ? [[kind, detail['by']]] : []));
+  };
+  assert.deepEqual(await detailsOf(session), [
+    ['session_reset', 'ada'],
+    ['session_completed', 'ada'],
+  ]);
+  assert.deepEqual(await detailsOf(fork), [['session_forked', 'ada']]);
+});

@@ -11,7 +11,7 @@ const root = path.join(import.meta.dirname, '../..');
 const cited = readCitations(root);
 
 const folders = [
-  ...['', 'credentials', 'errors', 'improvement', 'limits', 'notices', 'recovery', 'upstream'].map((name) =>
+  ...['', 'credentials', 'errors', 'improvement', 'limits', 'notices', 'recovery', 'stages', 'upstream'].map((name) =>
     path.posix.join('test/conformance', name),
   ),
   ...['chaos', 'chaos/limits', 'chaos/models', 'e2e/egress', 'e2e/model-clients'].map((name) => `test/${name}`),

@@ -74,6 +74,10 @@ export interface CommonErrorFields<Name extends ErrorName> {
   readonly next_total?: number;
   readonly call_id: string;
   readonly session: string | null;
+  /** Only if the workflow has an edge for this error, which moved the state: as in a success. */
+  readonly state?: unknown;
+  readonly seq?: number;
+  readonly done?: true;
   /** The stored reply of an earlier call with the same key. */
   readonly replayed?: true;
   readonly notices?: readonly Notice[];

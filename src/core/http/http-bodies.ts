@@ -4,6 +4,7 @@
  */
 import { approvalAnswerBodies, approvalRequestBodies } from './approval-bodies.ts';
 import { budgetAnswerBodies, budgetRequestBodies, writtenQuotas } from './budget-bodies.ts';
+import { consoleAnswerBodies, consoleRequestBodies } from './console/console-bodies.ts';
 import { gateNames } from '../gates/gate.ts';
 import { reaches, ruleEffects } from '../policy/policy.ts';
 import { sessionLookBodies } from './look/session-look-bodies.ts';
@@ -69,6 +70,7 @@ export const requestBodies = {
   ...ticketRequestBodies,
   ...budgetRequestBodies,
   ...modelRequestBodies,
+  ...consoleRequestBodies,
   ApplyRequest: closedObject({ force: truth }, ['force']),
   Nothing: closedObject({}),
 } as const satisfies Record<string, Schema>;
@@ -173,6 +175,7 @@ const otherBodies = (ref: Ref) => ({
   ...budgetAnswerBodies(ref),
   ...modelAnswerBodies(ref),
   ...sessionLookBodies(ref, sessionStatusNames),
+  ...consoleAnswerBodies(),
 });
 
 function listBodies(ref: Ref) {

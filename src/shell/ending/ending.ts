@@ -16,6 +16,7 @@ import { operationOf, type StepFact, withDueFired } from '../../core/workflow/st
 import type { Session, StoredCall } from '../../ports/store.ts';
 import type { Step, Work } from '../attempt/work.ts';
 import { readAhead } from '../session/drift.ts';
+import { inputsOnRecord, standingNow } from './error-edge.ts';
 import { orphansOf, toolOf } from '../session/position.ts';
 import type { Dispatch } from '../../core/recovery/dispatch.ts';
 import type { ToolEntry } from '../../core/call/catalogue.ts';
@@ -79,6 +80,8 @@ export interface CallContext {
   readonly step: Step | null;
   /** Whether the call has the turn of a workflow session that this process does not run. */
   readonly hasTurn: boolean;
+  /** Of a step that ends later than it ran, or elsewhere: where its session stands, if the end may move it. */
+  readonly standing?: Step | null;
   readonly envelope: (call: Call) => Envelope;
   /** What the reply says beside the outcome. */
   readonly notices: readonly Notice[];
@@ -115,6 +118,7 @@ export async function contextElsewhere(call: StoredCall, next: Call, shell: Shel
   return {
     step: null,
     hasTurn: hasRun && session !== null && session.workflow !== null,
+    standing: session === null || session.workflow === null ? null : await standingOf(call, next, shell),
     envelope: () => envelope,
     notices: hasRun ? await noticesOf(call.id, shell) : [],
     reportsWithinMs: next.state === 'SUCCEEDED' ? await reportsWithinAsDeclared(call.id, shell) : null,
@@ -122,6 +126,25 @@ export async function contextElsewhere(call: StoredCall, next: Call, shell: Shel
     operation: tool === undefined || session?.workflow !== null ? null : await operationElsewhere(call.id, tool, shell),
     holds: await heldOnRecord(call, tool, shell),
   };
+}
+
+/** An end of these states may be one that the machine hears of. */
+const heardStates: ReadonlySet<Call['state']> = new Set(['FAILED', 'CLOSED_UNKNOWN', 'REJECTED'] as const);
+
+/** How long the step that has the turn is waited for, before an end elsewhere moves the state. */
+const standingWaitMs = 5_000;
+
+async function standingOf(call: StoredCall, next: Call, shell: Shell): Promise<Step | null> {
+  if (!heardStates.has(next.state)) return null;
+  const fact = await standingNow(call, standingWaitMs, shell);
+  return fact === null ? null : { fact, inputs: await inputsOnRecord(call.id, shell) };
+}
+
+/** A doubt may end long after its step: what the machine does then follows from where the session stands by then. */
+export async function contextAfterDoubt(from: Call, context: CallContext, shell: Shell): Promise<CallContext> {
+  if (from.state !== 'IN_DOUBT' || context.step === null) return context;
+  const fact = await standingNow(from, standingWaitMs, shell);
+  return { ...context, standing: fact === null ? null : { fact, inputs: context.step.inputs } };
 }
 
 /** Arguments that are gone may be those of any operation of the tool. */

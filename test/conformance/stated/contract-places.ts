@@ -32,6 +32,7 @@ const places: Readonly<Record<string, string>> = {
   deny: guide('policy'),
   doubt: guide('when-a-tool-fails'),
   drift: guide('workflows'),
+  edge: guide('workflows'),
   effect: guide('tools'),
   egress: guide('egress'),
   erase: 'src/adapters/store-sqlite/write/erase-call.ts',

@@ -89,7 +89,10 @@ export interface Blob {
 }
 
 export interface Transition {
-  /** Identifies this intention: committing the same token twice commits it once. */
+  /**
+   * Identifies this intention: committing the same token twice commits it once. A call that has moved on since is a
+   * conflict: who claimed it and did not hear so must not send any more.
+   */
   readonly token: string;
   readonly atMs: number;
   readonly call: CallChange | null;

@@ -40,6 +40,7 @@ export interface HttpDoorOrder {
   readonly nowMs: () => number;
   readonly authenticate: Authenticate;
   readonly admit?: HttpDoorParts['admit'];
+  readonly console: HttpDoorParts['console'];
   /** Shared by all doors; its own if not given. */
   readonly counts?: CallCounts;
   /** Limits other than the defaults. */
@@ -53,6 +54,9 @@ export function openHttpDoor(order: HttpDoorOrder, { current }: LastingGateway, 
   const upstreams = () => current().upstreams.status();
 
   const parts: HttpDoorParts = {
+    version: order.version,
+    nowMs: order.nowMs,
+    console: order.console,
     authenticate: order.authenticate,
     admit: order.admit,
     readiness: () => shell().live.readiness,

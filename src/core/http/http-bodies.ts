@@ -4,6 +4,7 @@
  */
 import { approvalAnswerBodies, approvalRequestBodies } from './approval-bodies.ts';
 import { budgetAnswerBodies, budgetRequestBodies, writtenQuotas } from './budget-bodies.ts';
+import { consoleAnswerBodies, consoleRequestBodies } from './console/console-bodies.ts';
 import { gateNames } from '../gates/gate.ts';
 import { reaches, ruleEffects } from '../policy/policy.ts';
 import { policyLookBodies } from './look/policy-look-bodies.ts';
@@ -70,6 +71,7 @@ export const requestBodies = {
   ...ticketRequestBodies,
   ...budgetRequestBodies,
   ...modelRequestBodies,
+  ...consoleRequestBodies,
   ApplyRequest: closedObject({ force: truth }, ['force']),
   Nothing: closedObject({}),
 } as const satisfies Record<string, Schema>;
@@ -175,6 +177,7 @@ const otherBodies = (ref: Ref) => ({
   ...modelAnswerBodies(ref),
   ...sessionLookBodies(ref, sessionStatusNames),
   ...policyLookBodies(),
+  ...consoleAnswerBodies(),
 });
 
 function listBodies(ref: Ref) {

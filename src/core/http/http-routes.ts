@@ -4,6 +4,7 @@
  */
 import { approvalRoutes } from './approval-routes.ts';
 import { budgetRoutes } from './budget-routes.ts';
+import { consoleRoutes } from './console/console-routes.ts';
 import { sessionStatusNames } from './http-bodies.ts';
 import { type HttpRoute, limit, text } from './http-route.ts';
 import { policyLookRoutes } from './look/policy-look-routes.ts';
@@ -146,6 +147,7 @@ export const httpRoutes = {
   ...ticketRoutes,
   ...budgetRoutes,
   ...modelRoutes,
+  ...consoleRoutes,
   listTools: {
     method: 'GET',
     path: '/v1/tools',

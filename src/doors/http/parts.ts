@@ -25,6 +25,8 @@ import type { TenantView } from '../../shell/look/tenant-view.ts';
 import type { TicketService } from '../../shell/ticket/ticket-service.ts';
 import type { WorkflowService } from '../../shell/session/workflow-service.ts';
 
+import type { ConsoleSessions } from './console/console-sessions.ts';
+
 /** Why the request is not authenticated. `malformed`: not a bearer key. `unavailable`: the keys cannot be read now. */
 export interface Stranger {
   readonly problem: 'missing' | 'unknown' | 'malformed' | 'unavailable';
@@ -137,6 +139,9 @@ export interface ServedModels {
 }
 
 export interface HttpDoorParts {
+  readonly version: string;
+  nowMs(): number;
+  readonly console: ConsoleSessions;
   /** `apiKey`: the header `x-api-key` counts too. */
   authenticate(headers: IncomingHttpHeaders, apiKey?: boolean): Promise<Identity | Stranger>;
   /** Whether the holder may have this connection, by the limits. */

@@ -157,6 +157,10 @@ export function provesReads(create: Create): void {
     );
     assert.deepEqual(await listed({ tenant: 'nobody' }), []);
   });
+}
+
+export function provesDecisions(create: Create): void {
+  const prove = withStore(create);
 
   prove(
     'decisions are read newest first, page by page, with the agent, the tool and the repeats of their calls',

@@ -8,7 +8,7 @@ import type { Identity } from '../../core/call/identity.ts';
 import type { JsonObject } from '../../core/values/json.ts';
 import { defaultLimits } from '../../core/limits.ts';
 import type { Reach, WrittenPolicy } from '../../core/policy/policy.ts';
-import type { PolicyLine } from '../../core/policy/policy-text.ts';
+import type { PolicyLine } from '../../core/policy/look/policy-text.ts';
 import type { UsableModel } from '../../core/model/choose-provider.ts';
 import type { ModelProvider } from '../../core/model/model-provider.ts';
 import type { ErrorReply, Reply } from '../../core/call/reply.ts';

@@ -4,7 +4,7 @@
  */
 import type { CallId } from '../../core/call/call.ts';
 import type { Position } from '../../core/journal/record.ts';
-import { type Coverage, countDecision, emptyCoverage, type RuleCount } from '../../core/policy/coverage.ts';
+import { type Coverage, countDecision, emptyCoverage, type RuleCount } from '../../core/policy/look/coverage.ts';
 import type { Policy } from '../../core/policy/policy.ts';
 import type { StoredDecision } from '../../ports/store.ts';
 import { heard } from '../call/requester.ts';

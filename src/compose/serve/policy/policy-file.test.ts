@@ -3,9 +3,9 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { type TestContext, test } from 'node:test';
-import { checkErrors } from '../project/check-errors.ts';
-import { loadProject } from '../project/load-project.ts';
-import { createGovernance } from './governance.ts';
+import { checkErrors } from '../../project/check-errors.ts';
+import { loadProject } from '../../project/load-project.ts';
+import { createGovernance } from '../governance.ts';
 import { createPolicyFile } from './policy-file.ts';
 
 const yaml = `tools:

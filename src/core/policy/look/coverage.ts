@@ -2,8 +2,8 @@
  * Counts how often each rule of a policy has decided. Reads decisions as they are on record; those of another policy,
  * and those of rules that this one does not have, are counted apart. Pure.
  */
-import { isObject } from '../values/json.ts';
-import type { RuleEffect, WrittenPolicy } from './policy.ts';
+import { isObject } from '../../values/json.ts';
+import type { RuleEffect, WrittenPolicy } from '../policy.ts';
 
 /** A decision on record, as far as rules are concerned. */
 export interface CountedDecision {

@@ -4,11 +4,11 @@
  */
 import { createHash } from 'node:crypto';
 import path from 'node:path';
-import type { PolicyFile, ToldPlace } from '../../doors/http/parts.ts';
-import type { Warning } from '../../config/problem.ts';
-import { policyLines } from '../../core/policy/policy-text.ts';
-import { readText } from '../project/read-project-files.ts';
-import type { Governance } from './governance.ts';
+import type { PolicyFile, ToldPlace } from '../../../doors/http/parts.ts';
+import type { Warning } from '../../../config/problem.ts';
+import { policyLines } from '../../../core/policy/look/policy-text.ts';
+import { readText } from '../../project/read-project-files.ts';
+import type { Governance } from '../governance.ts';
 
 /** Reads at most once at a time; checks again only if a file has changed, because a check loads modules. */
 export function createPolicyFile(governance: Governance, cwd: string): () => Promise<PolicyFile> {

@@ -2,7 +2,7 @@
  * The lines of a configuration file that a policy is written in, for people to read. Every other section is left out,
  * because servers and credentials may hold secrets; what looks like a secret is masked. Pure.
  */
-import { safeText } from '../values/redact.ts';
+import { safeText } from '../../values/redact.ts';
 
 /** Sections that say what agents may do. */
 export const policySections: readonly string[] = ['agents', 'roles', 'limits', 'budgets'];

@@ -10,13 +10,14 @@ import { codePage, codesIndex, generatedMark } from '../src/core/taxonomy/code-p
 import { openapiDocument } from '../src/core/http/openapi-paths.ts';
 import { replySchema } from '../src/core/http/reply-schema.ts';
 import { codes, type ErrorCode } from '../src/core/taxonomy.ts';
+import { codeEmitters } from './code-emitters.ts';
 
 const codesFolder = 'docs/codes';
 
 /** Every generated file, by its path from the project's root. */
 export function generatedFiles(): ReadonlyMap<string, string> {
   const pages = (Object.keys(codes) as ErrorCode[]).map(
-    (code) => [`${codesFolder}/${code}.md`, codePage(code)] as const,
+    (code) => [`${codesFolder}/${code}.md`, codePage(code, codeEmitters[code].by, codeEmitters[code].files)] as const,
   );
   return new Map([
     ...pages,

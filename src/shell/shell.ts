@@ -15,6 +15,7 @@ import type { Policy, Reach } from '../core/policy/policy.ts';
 import { ceilingOf } from '../core/policy/session-ceiling.ts';
 import { joinRecovery } from '../core/recovery/declared.ts';
 import type { ToolRecovery } from '../core/recovery/playbook.ts';
+import type { TicketRules } from '../core/ticket/terms.ts';
 import type { Notice, Reply } from '../core/call/reply.ts';
 import type { StoreTrouble, Transition } from '../ports/store.ts';
 import type { Ports } from './ports.ts';
@@ -24,6 +25,8 @@ import type { Asker, BodyOf, Requester } from './call/requester.ts';
 import type { Undone } from '../core/reversal/redeem-check.ts';
 import type { Reversal } from '../core/reversal/reversal.ts';
 import type { BreakerOnRecord, UpstreamHealth } from './health.ts';
+import type { Room, TurnQueue } from './session/live-sessions.ts';
+import { createLiveTickets, type LiveTickets } from './ticket/live-tickets.ts';
 
 export type { Ports };
 
@@ -43,25 +46,6 @@ export interface Running {
   readonly outcome: Promise<Answer>;
   /** Ends the wait at once; what the body does afterwards is an orphan. */
   readonly cancel: (scope: CancelScope) => void;
-}
-
-/** Steps of one session that wait in this process, the first to come first. */
-export interface TurnQueue {
-  holder: CallId;
-  readonly waiting: (() => void)[];
-}
-
-/** Who opens workflow sessions in this process: session-room.ts. */
-export interface Room {
-  /** Those who look whether there is room, one after the other: the last of them, and how many they are. */
-  last: Promise<void>;
-  waiting: number;
-  /** Sessions that were found to fit and are being written down. */
-  readonly opening: Set<Promise<unknown>>;
-  /** Sessions that were opened for a step which has not begun. */
-  readonly beginning: Set<SessionId>;
-  /** When the sweeper counts next, by the monotonic clock. */
-  countAtMs: number;
 }
 
 /** Lost with the process, and nothing depends on it but speed and waiting. */
@@ -123,6 +107,7 @@ export interface Live {
   readonly approvalWaiters: Map<ApprovalId, Set<() => void>>;
   /** Approved calls that this process is running by itself. */
   readonly runsApproved: Set<ApprovalId>;
+  readonly tickets: LiveTickets;
   /** Reversals that this process is carrying out, by the call that they undo. */
   readonly undoing: Map<CallId, Promise<Undone>>;
   /** Rollbacks that this process is working on. */
@@ -150,7 +135,7 @@ export interface Unrecorded {
   readonly recorded?: (() => void) | undefined;
 }
 
-export type { BodyOf };
+export type { BodyOf, Room, TurnQueue };
 
 /** A call that a body makes, under a key of its own. */
 export interface NestedRequest {
@@ -173,6 +158,8 @@ export interface Shell {
   readonly workflows: ReadonlyMap<string, Workflow>;
   /** What is declared about the recovery of each tool; absent: the defaults. */
   readonly recovery?: (tool: ToolEntry) => ToolRecovery;
+  /** How long tickets may take and who answers them; absent: the defaults. */
+  readonly ticketRules?: () => TicketRules;
   /** Part of every handle of a workflow session: tells ours from those of another store. */
   readonly storeTag: string;
   readonly live: Live;
@@ -210,6 +197,7 @@ export function createShell(parts: Omit<Shell, 'live'>): Shell {
       unrecorded: [],
       approvalWaiters: new Map(),
       runsApproved: new Set(),
+      tickets: createLiveTickets(),
       undoing: new Map(),
       rollingBack: new Set(),
       health: new Map(),

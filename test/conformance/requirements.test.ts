@@ -1,57 +1,80 @@
 /** Every requirement is claimed by a test, and no test claims one that nobody wrote down. */
 import assert from 'node:assert/strict';
-import { readdirSync, readFileSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import path from 'node:path';
 import { describe, test } from 'node:test';
-import { requirements } from './requirements.ts';
+import { type Requirement, requirements } from './requirements.ts';
+import { pending } from './stated/pending.ts';
+import { idPattern, readCitations } from './stated/read-citations.ts';
 
-const names = ['.', 'credentials', 'errors', 'limits', 'notices', 'recovery', 'reversals', 'upstream'];
-const beside = ['chaos', 'chaos/limits', 'chaos/models', 'e2e/egress', 'e2e/model-clients'].map((name) => `../${name}`);
-const folders = [...names, ...beside].map((name) => path.join(import.meta.dirname, name));
+const root = path.join(import.meta.dirname, '../..');
+const cited = readCitations(root);
+
+const folders = [
+  ...[
+    '',
+    'credentials',
+    'errors',
+    'improvement',
+    'limits',
+    'notices',
+    'partial',
+    'recovery',
+    'reversals',
+    'stages',
+    'upstream',
+  ].map((name) => path.posix.join('test/conformance', name)),
+  ...['chaos', 'chaos/limits', 'chaos/models', 'e2e/egress', 'e2e/model-clients', 'e2e/partial'].map(
+    (name) => `test/${name}`,
+  ),
+];
 
 /** The contract of stores is proven by functions that every adapter calls; it cites no ids. */
-const isOurs = (name: string) =>
-  name.endsWith('.test.ts') && !name.startsWith('store-') && name !== 'requirements.test.ts';
+const isOurs = (file: string) => {
+  const name = path.basename(file);
+  return folders.includes(path.dirname(file)) && !name.startsWith('store-') && name !== 'requirements.test.ts';
+};
 
-const textIn = (folder: string) => (name: string) => [name, readFileSync(path.join(folder, name), 'utf8')] as const;
-
-const texts = folders.flatMap((folder) => readdirSync(folder).filter(isOurs).map(textIn(folder)));
-
-const cited = texts.flatMap(([name, text]) => {
-  const titles = [...text.matchAll(/\btest\(\s*(['"`])((?:\\.|(?!\1)[\s\S])*)\1/g)].map((match) => match[2] ?? '');
-  return titles.map((title) => ({
-    name,
-    title,
-    ids: [...title.matchAll(/\[(C\d+-[a-z]+-\d+)\]/g)].map((match) => match[1]),
-  }));
-});
+const ids = requirements.map(({ id }) => id);
 
 describe('requirements', () => {
-  test('each has an id of its section, and a sentence', () => {
-    assert.equal(new Set(requirements.map(({ id }) => id)).size, requirements.length);
-    for (const { id, section, says } of requirements) {
-      assert.match(id, /^C[1-9]-[a-z]+-[1-9]\d*$/);
-      assert.ok(section >= 1 && section <= 9 && says.length > 10, id);
+  test('each has an id of its source, a sentence, and a place that exists', () => {
+    assert.equal(new Set(ids).size, requirements.length);
+    for (const { id, says, where } of requirements) {
+      assert.match(id, new RegExp(`^${idPattern.source}$`));
+      assert.ok(says.length > 10, id);
+      if (!pending.includes(id)) assert.ok(existsSync(path.join(root, where)), `${id}: ${where}`);
     }
   });
 
-  test('each is claimed by at least one test', () => {
-    const claimed = new Set(cited.flatMap(({ ids }) => ids));
+  test('each is claimed by at least one test, unless it is absent and says why', () => {
+    const claimed = new Set(cited.flatMap((each) => each.ids));
+    const lacks = ({ id, absent }: Requirement) => absent === null && !claimed.has(id) && !pending.includes(id);
     assert.deepEqual(
-      requirements.map(({ id }) => id).filter((id) => !claimed.has(id)),
+      requirements.filter(lacks).map(({ id }) => id),
+      [],
+    );
+    const isNot = ({ id, absent }: Requirement) => absent !== null && claimed.has(id);
+    assert.deepEqual(requirements.filter(isNot), [], 'what is absent has no test');
+  });
+
+  test('what is pending is a requirement that no test claims yet', () => {
+    const claimed = new Set(cited.flatMap((each) => each.ids));
+    assert.deepEqual(
+      pending.filter((id) => !ids.includes(id) || claimed.has(id)),
       [],
     );
   });
 
   test('no test cites one that is not there, and every title begins with what it proves', () => {
-    const known = new Set<string | undefined>(requirements.map(({ id }) => id));
+    const known = new Set(ids);
     assert.ok(cited.length > 100, `${cited.length} titles were found`);
-    for (const { name, title, ids } of cited) {
-      assert.match(title, /^\[C\d/, `${name}: ${title}`);
+    for (const { file, title, ids: claims } of cited) {
+      if (isOurs(file)) assert.match(title, /^\[[CS]\d/, `${file}: ${title}`);
       assert.deepEqual(
-        ids.filter((id) => !known.has(id)),
+        claims.filter((id) => !known.has(id)),
         [],
-        `${name}: ${title}`,
+        `${file}: ${title}`,
       );
     }
   });

@@ -3,14 +3,21 @@
  * by its id in the titles of the tests that prove it. Without a workflow or a policy.
  */
 import { ofGovernance } from './requirements-of-governance.ts';
+import { ofPartialResults } from './partial/requirements.ts';
+import { ofStages } from './stages/requirements-of-stages.ts';
 import { ofReversals } from './reversals/requirements-of-reversals.ts';
 import { ofWorkflows } from './requirements-of-workflows.ts';
+import { differences, whereOf } from './stated/contract-places.ts';
+import { seed000 } from './stated/seed-000.ts';
+import { seed001 } from './stated/seed-001.ts';
+import { seed002 } from './stated/seed-002.ts';
+import { seed003 } from './stated/seed-003.ts';
+import type { Stated } from './stated/stated.ts';
 
-export interface Requirement {
+/** `source` is a section of the contract, or a seed and its heading. */
+export interface Requirement extends Omit<Stated, 'at'> {
   readonly id: string;
-  /** The section of CONTRACT.md; the number in the id is the same. */
-  readonly section: number;
-  readonly says: string;
+  readonly source: string;
 }
 
 const lists: Readonly<Record<string, string>> = {
@@ -169,6 +176,7 @@ const lists: Readonly<Record<string, string>> = {
     'a gateway that closes, or is closed, says so to whoever asks: not that it starts, nor that its store fails',
   'C6-closing-1': 'closing stops what outlives the drain, with an honest record',
   'C5-codes-1': 'each class and code of seed 001 has its name, and what produces it is known',
+  'C5-codes-2': 'every code is emitted by something, and its page says by what',
   'C8-model-1': 'no secret, stack, cause or path of the gateway reaches the model',
   'C8-audit-1': 'the audit keeps the chain of causes',
   'C8-model-2': 'a secret of the gateway is in no failure that an agent reads, nor in its record',
@@ -228,13 +236,28 @@ const lists: Readonly<Record<string, string>> = {
   'C9-start-6': 'the file is for its owner only',
 };
 
-export const requirements: readonly Requirement[] = Object.entries({
+const ofContract = Object.entries({
   ...lists,
   ...ofWorkflows,
+  ...ofStages,
   ...ofGovernance,
+  ...ofPartialResults,
   ...ofReversals,
-}).map(([id, says]) => ({
-  id,
-  section: Number(/^C(\d+)-/.exec(id)?.[1]),
-  says,
-}));
+}).map(([id, says]): Requirement => {
+  const section = /^C(\d+)-/.exec(id)?.[1] ?? '';
+  return {
+    id,
+    source: `CONTRACT ${section}`,
+    says,
+    where: whereOf(id),
+    differs: differences[id] ?? null,
+    absent: null,
+  };
+});
+
+const ofSeeds = Object.entries({ ...seed000, ...seed001, ...seed002, ...seed003 }).map(([id, stated]): Requirement => {
+  const { at, ...rest } = stated;
+  return { id, source: `seed ${id.slice(1, 4)}, ${at}`, ...rest };
+});
+
+export const requirements: readonly Requirement[] = [...ofContract, ...ofSeeds];

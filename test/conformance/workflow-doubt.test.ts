@@ -147,6 +147,7 @@ describe('a step in doubt', () => {
     const first = refusal(await gateway.ask('refund', {}, { session }), 'action_error');
     assert.deepEqual([first.effect, first.valid_next_actions], ['unknown', ['pay', 'other']]);
     const fenced = refusal(await gateway.ask('refund', {}, { session }), 'fenced');
+    assert.deepEqual([fenced.class, fenced.code], ['Workflow', 'Fenced']);
     assert.deepEqual(fenced.resolution, { type: 'reconcile', call_id: first.call_id });
     success(await gateway.ask('other', {}, { session }));
     refusal(await gateway.ask('refund', {}, { session: await gateway.open() }), 'action_error');

@@ -46,6 +46,7 @@ describe('a step', () => {
     const early = refusal(await bar.ask('pay', {}, { session }), 'invalid_transition');
     assert.equal(early.message, "action 'pay' is not reachable from current state. Valid actions now: ['take_order'].");
     assert.deepEqual([early.valid_next_actions, early.blocked_by, early.effect], [['take_order'], [], 'none']);
+    assert.deepEqual([early.class, early.code], ['Workflow', 'InvalidTransition']);
     success(await bar.ask('take_order', { drink: 'x' }, { session }));
     for (let n = 0; n < 3; n++) success(await bar.ask('add_modifier', { modifier: 'soy' }, { session }));
     const full = refusal(await bar.ask('add_modifier', { modifier: 'soy' }, { session }), 'invalid_transition');

@@ -22,6 +22,7 @@ test('the commands and their options', () => {
   const known = Object.fromEntries(commandNames.map((name) => [name, commands[name].options]));
   assert.deepEqual(known, {
     primer: ['all', 'json'],
+    demo: ['port', 'once', 'fast', 'json'],
     check: ['config', 'json'],
     test: ['config', 'json'],
     render: ['format', 'output', 'session', 'config', 'file'],
@@ -39,6 +40,7 @@ test('the commands and their options', () => {
     call: ['session', 'idempotency-key', 'wait', 'model', 'config', 'url', 'key', 'key-file', 'json'],
     apply: ['watch', 'force', 'config', 'file', 'url', 'key', 'key-file', 'json'],
     status: ['config', 'file', 'url', 'key', 'key-file', 'json'],
+    console: ['config', 'file', 'url', 'key', 'key-file', 'json'],
     'approvals ls': [
       'state',
       'agent',

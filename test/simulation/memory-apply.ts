@@ -10,7 +10,7 @@ import { quotaConflict, stageNothing, writeQuotas } from './limits/memory-quotas
 import { illegality } from './memory-legality.ts';
 import { changeSession, sessionConflict } from './memory-workflows.ts';
 import { closeSessions, stageReversals, undoingConflict, undoingIllegality } from './reversal/memory-reversals.ts';
-import { ticketConflict } from './recovery/memory-tickets.ts';
+import { continuedEqual, ticketConflict } from './recovery/memory-tickets.ts';
 import {
   type CallRow,
   leftCalls,
@@ -68,7 +68,7 @@ const papersConflict = (
   state: MemoryState,
 ): Conflict | null =>
   approvalConflict(transition.approvals, approvals) ??
-  ticketConflict(transition.tickets, tickets) ??
+  ticketConflict(transition.tickets, tickets, state) ??
   undoingConflict(transition, undoing, state);
 
 /** Copies for the writes to be applied to; they count once nothing was refused. */
@@ -82,7 +82,8 @@ function staged({ approvals, tickets, reversals, rollbacks }: Transition, state:
 
 function appliedBefore({ token, call }: Transition, state: MemoryState): Committed | null {
   const before = state.tokens.get(token) ?? null;
-  if (before === null || !state.forgetsTokens || call === null || call.kind === 'mark') return before;
+  // INVARIANT: a move that the call has left behind is not confirmed any more: whoever made it has lost the call.
+  if (before === null || call === null || call.kind === 'mark') return before;
   return state.calls.get(call.call.id)?.token === token ? before : null;
 }
 
@@ -123,7 +124,8 @@ function keyConflict(transition: Transition, state: MemoryState): Conflict | nul
 
 function placeConflict({ call, nobodyLeftWithinMs: withinMs }: Transition, state: MemoryState): Conflict | null {
   if (withinMs === null || call === null || call.kind === 'mark') return null;
-  const found = leftCalls(call.call, withinMs, state).find(({ id }) => id !== call.call.id);
+  const found =
+    leftCalls(call.call, withinMs, state).find(({ id }) => id !== call.call.id) ?? continuedEqual(call.call, state);
   return found === undefined ? null : { kind: 'conflict', on: 'place', found };
 }
 

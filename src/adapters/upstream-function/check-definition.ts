@@ -92,6 +92,7 @@ const knownKeys = [
   'reconcile',
   'quarantine_seconds',
   'operation_key',
+  'partial',
   'reverse',
   'isolate',
   'blocking',

@@ -8,6 +8,7 @@ import { leastWindowMs, maxWindowMs, readReverse, type Reverse } from '../../cor
 import type { ErrorCode } from '../../core/taxonomy.ts';
 import { canonicalText } from '../../core/values/canonical.ts';
 import { isObject, type Json } from '../../core/values/json.ts';
+import { declaredPartial, type Loose, type Refuse } from './declared-partial.ts';
 
 export interface WrittenRetry {
   /** False: it is sent once. */
@@ -41,11 +42,8 @@ export interface WrittenReverse {
   readonly window_seconds: number;
 }
 
-type Loose = Readonly<Record<string, unknown>>;
-type Refuse = (problem: string, fix: string) => never;
-
 export function declaredRecovery(
-  { retry, reconcile, operation_key: operationKey, reverse, effect }: Loose,
+  { retry, reconcile, partial, operation_key: operationKey, reverse, effect }: Loose,
   quarantineMs: number | null,
   refuse: Refuse,
 ): { readonly recovery?: DeclaredRecovery; readonly operationKey?: OperationKey; readonly reverse?: Reverse } {
@@ -53,6 +51,7 @@ export function declaredRecovery(
     ...(retry === undefined ? {} : { retry: retryOf(retry, refuse) }),
     ...(reconcile === undefined ? {} : { reconcile: reconcileOf(reconcile, refuse) }),
     ...(quarantineMs === null ? {} : { quarantineMs }),
+    ...(partial === undefined ? {} : { partial: declaredPartial(partial, refuse) }),
   };
   return {
     ...(Object.keys(recovery).length === 0 ? {} : { recovery }),

@@ -4,8 +4,11 @@
  */
 import { approvalAnswerBodies, approvalRequestBodies } from './approval-bodies.ts';
 import { budgetAnswerBodies, budgetRequestBodies, writtenQuotas } from './budget-bodies.ts';
+import { consoleAnswerBodies, consoleRequestBodies } from './console/console-bodies.ts';
 import { gateNames } from '../gates/gate.ts';
 import { reaches, ruleEffects } from '../policy/policy.ts';
+import { policyLookBodies } from './look/policy-look-bodies.ts';
+import { sessionLookBodies } from './look/session-look-bodies.ts';
 import { modelAnswerBodies, modelRequestBodies } from './model-bodies.ts';
 import {
   anything,
@@ -68,6 +71,7 @@ export const requestBodies = {
   ...ticketRequestBodies,
   ...budgetRequestBodies,
   ...modelRequestBodies,
+  ...consoleRequestBodies,
   ApplyRequest: closedObject({ force: truth }, ['force']),
   Nothing: closedObject({}),
 } as const satisfies Record<string, Schema>;
@@ -167,11 +171,18 @@ export function answerBodies(ref: Ref) {
 
 export type BodyName = RequestName | keyof ReturnType<typeof answerBodies>;
 
+const otherBodies = (ref: Ref) => ({
+  ...ticketAnswerBodies(ref),
+  ...budgetAnswerBodies(ref),
+  ...modelAnswerBodies(ref),
+  ...sessionLookBodies(ref, sessionStatusNames),
+  ...policyLookBodies(),
+  ...consoleAnswerBodies(),
+});
+
 function listBodies(ref: Ref) {
   return {
-    ...ticketAnswerBodies(ref),
-    ...budgetAnswerBodies(ref),
-    ...modelAnswerBodies(ref),
+    ...otherBodies(ref),
     CallList: closedObject({ calls: listOf(ref('CallEntry')), next: textOrNull }),
     CallEntry: closedObject({
       call_id: text,

@@ -4,8 +4,11 @@
  */
 import { approvalRoutes } from './approval-routes.ts';
 import { budgetRoutes } from './budget-routes.ts';
+import { consoleRoutes } from './console/console-routes.ts';
 import { sessionStatusNames } from './http-bodies.ts';
 import { type HttpRoute, limit, text } from './http-route.ts';
+import { policyLookRoutes } from './look/policy-look-routes.ts';
+import { sessionLookRoutes } from './look/session-look-routes.ts';
 import { modelRoutes } from './model-routes.ts';
 import { ticketRoutes } from './ticket-routes.ts';
 import { callStates } from '../taxonomy.ts';
@@ -106,7 +109,7 @@ export const httpRoutes = {
   resetSession: {
     method: 'POST',
     path: '/v1/sessions/{id}/reset',
-    needs: 'call',
+    needs: 'change_session',
     summary: 'Takes a workflow session back to where its workflow begins.',
     query: {},
     body: 'Nothing',
@@ -115,7 +118,7 @@ export const httpRoutes = {
   forkSession: {
     method: 'POST',
     path: '/v1/sessions/{id}/fork',
-    needs: 'call',
+    needs: 'change_session',
     summary: 'Opens a workflow session that begins where this one stood after step `seq`, or stands now.',
     query: {},
     body: 'ForkRequest',
@@ -139,10 +142,12 @@ export const httpRoutes = {
     body: null,
     answer: 'HistoryPage',
   },
+  ...sessionLookRoutes,
   ...approvalRoutes,
   ...ticketRoutes,
   ...budgetRoutes,
   ...modelRoutes,
+  ...consoleRoutes,
   listTools: {
     method: 'GET',
     path: '/v1/tools',
@@ -170,6 +175,7 @@ export const httpRoutes = {
     body: null,
     answer: 'PolicyView',
   },
+  ...policyLookRoutes,
   applyPolicy: {
     method: 'POST',
     path: '/v1/policy/apply',

@@ -31,6 +31,12 @@ export const recordKinds = {
   approval_voided: 'what an approval was bound to has changed, so it covers nothing',
   ticket_opened: 'a person must settle something about the call',
   ticket_closed: 'a ticket about the call was closed',
+  ticket_taken: 'a person took a ticket, or gave it back',
+  ticket_commented: 'a person wrote something about a ticket',
+  ticket_resolved: 'a person answered a ticket',
+  ticket_overdue: 'nobody has answered a ticket in time',
+  ticket_expired: 'a ticket ended because nobody answered it',
+  ticket_continued: 'the call of a ticket went on, or could not',
   session_completed: 'an agent said that it is done, and nothing stood against it',
   task_opened: 'the call succeeded, and its work goes on until it is reported',
   task_reported: 'the work of a call was reported as complete',
@@ -62,6 +68,7 @@ export const recordKinds = {
   cancelled: 'the call was cancelled before anything was sent',
   expired: 'the call passed its deadline and was never sent',
   orphaned: 'an attempt that nobody waited for any more came back',
+  interaction: 'somebody was asked while a call ran or failed, and this is what came of it',
   client_asked: "a body asked its agent's user or model, and this is what came of it",
   suppressed_error: 'an error was ignored on purpose, for the reason given',
   requester_left: 'whoever asked is gone and has not seen the reply',
@@ -134,3 +141,12 @@ export interface Hashing {
   utf8(text: string): Uint8Array;
   text(bytes: Uint8Array): string;
 }
+
+/** Records that decide a call, and those that count how often a refusal was given again. */
+export const decisionKinds = [
+  'prepared',
+  'refused',
+  'held',
+  'refusals_repeated',
+] as const satisfies readonly RecordKind[];
+export type DecisionKind = (typeof decisionKinds)[number];

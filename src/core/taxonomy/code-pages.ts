@@ -22,13 +22,16 @@ const whichStatus: Readonly<Record<string, string>> = {
     '503 when the resolution is retry_after, as for a tool that rests after repeated failures',
 };
 
-export function codePage(code: ErrorCode): string {
+/** `emittedBy` completes the sentence "It is emitted by …"; `files` build it. */
+export function codePage(code: ErrorCode, emittedBy: string, files: readonly string[]): string {
   const entry = codes[code];
   const reported = kindsOf(code);
   const facts = [
     ['class', `[${entry.class}](README.md#classes)`],
     ['reply and HTTP status', repliesOf(code)],
     ['resolution types', entry.resolutions.map(word).join(', ')],
+    ['emitted by', emittedBy],
+    ['built in', files.map(word).join(', ')],
     ...(reported.length > 0 ? [['reported by adapters as', reported.map(word).join(', ')]] : []),
   ];
   return lines([

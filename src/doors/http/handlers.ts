@@ -13,6 +13,7 @@ import {
 } from './approval-routes.ts';
 import { listBudgets, resetBudget, setBudget } from './budget-routes.ts';
 import { createCall, evaluate, listCalls, readCall, settleCall } from './call-routes.ts';
+import { createConsoleLink, readConsoleSession, signIn, signOut } from './console/console-routes.ts';
 import type { StreamRoute } from './event-streams.ts';
 import {
   applyPolicy,
@@ -34,7 +35,18 @@ import {
   resetSession,
   takeStep,
 } from './session-routes.ts';
-import { closeTicket, listTickets, readTicket } from './ticket-routes.ts';
+import { readPolicyCoverage, readPolicyFile } from './look/policy-looks.ts';
+import {
+  awaitTicket,
+  closeTicket,
+  commentTicket,
+  listTickets,
+  readInbox,
+  readTicket,
+  resolveTicket,
+  takeTicket,
+} from './ticket-routes.ts';
+import { readSessionGraph, readSessionState } from './look/session-looks.ts';
 
 import { askModel } from './models/ask-model.ts';
 import { listModels, readModel } from './models/list-models.ts';
@@ -56,6 +68,8 @@ export const handlers: Readonly<Record<Exclude<RouteName, StreamRoute>, Handler>
   forkSession,
   acceptSession,
   readHistory,
+  readSessionGraph,
+  readSessionState,
   listApprovals,
   readApproval,
   approve,
@@ -66,7 +80,12 @@ export const handlers: Readonly<Record<Exclude<RouteName, StreamRoute>, Handler>
   complete,
   listTickets,
   readTicket,
+  awaitTicket,
+  takeTicket,
+  commentTicket,
+  resolveTicket,
   closeTicket,
+  readInbox,
   listBudgets,
   setBudget,
   resetBudget,
@@ -75,8 +94,14 @@ export const handlers: Readonly<Record<Exclude<RouteName, StreamRoute>, Handler>
   createMessage: askModel('messages'),
   listModels,
   readModel,
+  createConsoleLink,
+  signIn,
+  readConsoleSession,
+  signOut,
   listTools,
   readPolicy,
+  readPolicyFile,
+  readPolicyCoverage,
   applyPolicy,
   readStatus,
   readOpenapi,

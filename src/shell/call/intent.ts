@@ -13,6 +13,7 @@ import { credentialOnRecord } from '../../core/gates/credential.ts';
 import type { Facts } from '../../core/gates/facts.ts';
 import { spendingParts } from '../approval/open-spending.ts';
 import type { Policy } from '../../core/policy/policy.ts';
+import type { Ticket } from '../../core/recovery/ticket.ts';
 import { canonicalText } from '../../core/values/canonical.ts';
 import type { Json, JsonObject } from '../../core/values/json.ts';
 import { invariant } from '../../core/values/unreachable.ts';
@@ -36,6 +37,8 @@ export interface Intent {
   readonly policy: Policy | null;
   /** The approval that it uses up; null without one. */
   readonly uses: UsedApproval | null;
+  /** The ticket for which it goes on; null for every other call. */
+  readonly continues: Ticket | null;
   readonly undoing: Undoing;
 }
 
@@ -198,6 +201,15 @@ const approvalRider: IntentRider = ({ call, uses }) => {
   };
 };
 
+/** INVARIANT: a ticket goes on once: whoever moves its work with their intent sends, and nobody else. */
+const ticketRider: IntentRider = ({ call, continues }) => {
+  if (continues === null) return {};
+  const { id } = continues;
+  return {
+    tickets: [{ kind: 'work', id, from: 'due', to: 'untold', continuation: call.id }],
+    notes: [note('ticket_continued', call, { ticket: id, became: 'continued', continues: continues.call })],
+  };
+};
 /** INVARIANT: whoever has the intent of a reversing call has the token, and nobody else. */
 const reversalRider: IntentRider = ({ call, decision: { tool }, undoing }) => undoingParts(call, tool, undoing);
 
@@ -209,6 +221,7 @@ const riders: readonly IntentRider[] = [
   policyRider,
   workflowRider,
   approvalRider,
+  ticketRider,
   quotaRider,
   reversalRider,
 ];

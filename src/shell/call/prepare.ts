@@ -45,7 +45,7 @@ export async function prepare(asked: Asked, judged: Judged, shell: Shell): Promi
   return {
     ...judged,
     kind: 'next',
-    intent: { call, request, decision, facts, step, policy, uses: null, undoing },
+    intent: { call, request, decision, facts, step, policy, uses: null, continues: asked.continues ?? null, undoing },
     work: {
       tool: decision.tool,
       args: decision.args,

@@ -1,8 +1,8 @@
 /**
- * Seed 001's table of classes and codes, row by row: what produces each code today. A code that nothing produces yet
- * is named as such, so that whoever produces it changes its row.
+ * Seed 001's table of classes and codes, row by row: what produces each code.
  */
 import assert from 'node:assert/strict';
+import path from 'node:path';
 import { describe, test, type TestContext } from 'node:test';
 import { readConfig } from '../../../src/config/read-config.ts';
 import { readLock } from '../../../src/config/lock.ts';
@@ -12,9 +12,10 @@ import type { JsonObject } from '../../../src/core/values/json.ts';
 import { aRequest, facts } from '../../support/builders.ts';
 import { aProvider } from '../../support/models/a-provider.ts';
 import { codes, type ErrorCode, type ErrorKind } from '../../../src/core/taxonomy.ts';
-import type { ErrorReply, Reply } from '../../../src/index.ts';
+import { defineExtension, type Extension } from '../../../src/extension/index.ts';
+import { createGateway, type ErrorReply, GatewayError, type Reply } from '../../../src/index.ts';
 import { breakDisk, mendDisk, whyNoFileLimit } from '../../support/limit-file-size.ts';
-import { openGateway } from '../../support/open-gateway.ts';
+import { folderOf, openGateway } from '../../support/open-gateway.ts';
 import { openWorkflow } from '../../support/open-workflow.ts';
 import { aTool, createHeldTool } from '../../support/tools.ts';
 import { counter } from '../../support/workflows.ts';
@@ -22,7 +23,7 @@ import { counter } from '../../support/workflows.ts';
 type Produced = { readonly class: string; readonly code: string };
 interface Row {
   readonly by: string;
-  readonly produce: ((t: TestContext) => Promise<Produced>) | null;
+  readonly produce: (t: TestContext) => Promise<Produced>;
   readonly skip?: string | false;
 }
 
@@ -74,7 +75,27 @@ const lacks = (by: string, args: JsonObject): Row => ({
   },
 });
 
-const pending: Row = { by: 'not yet produced', produce: null };
+const hosted = (by: string, extensions: readonly Extension[]): Row => ({
+  by,
+  async produce(t) {
+    const upstreams = { legacy: { kind: 'soap' } };
+    const opening = createGateway({ tools: [], extensions, upstreams, file: path.join(folderOf(t), 'recourse.db') });
+    const refused = await opening.then(
+      (gateway) => gateway.close(),
+      (error: unknown) => error,
+    );
+    assert.ok(refused instanceof GatewayError, 'it is refused');
+    return { class: 'ExtensionHost', code: refused.code ?? 'none' };
+  },
+});
+
+const soap = (more: Partial<Extension>): Extension =>
+  defineExtension({
+    name: 'soap',
+    contract: 1,
+    upstreams: { soap: { tools: [], create: () => ({ invoke: async () => assert.fail('nobody calls it') }) } },
+    ...more,
+  });
 
 const schema = { type: 'object', properties: { n: { type: 'number' } } };
 
@@ -168,7 +189,13 @@ const rows: Readonly<Record<string, Readonly<Partial<Record<ErrorCode, Row>>>>> 
     TurnCancelled: cancels('a turn that is cancelled', 'turn'),
     ToolCancelled: cancels('a call that is cancelled', 'call'),
   },
-  ExtensionHost: { LifecycleFailure: pending, DependencyCycle: pending, DependencyMissing: pending },
+  ExtensionHost: {
+    LifecycleFailure: hosted('an extension that throws at its start', [
+      soap({ start: () => Promise.reject(new Error('no database')) }),
+    ]),
+    DependencyCycle: hosted('an extension that needs itself', [soap({ needs: ['soap'] })]),
+    DependencyMissing: hosted('an extension that needs one that is not there', [soap({ needs: ['gone'] })]),
+  },
 };
 
 describe('seed 001, classes and codes', () => {
@@ -176,7 +203,6 @@ describe('seed 001, classes and codes', () => {
     for (const [code, { by, produce, skip = false }] of Object.entries(found))
       test(`[C5-codes-1] ${errorClass}/${code}: ${by}`, { skip }, async (t) => {
         assert.equal(codes[code as ErrorCode].class, errorClass);
-        if (produce === null) return;
         const { class: ofReply, code: produced } = await produce(t);
         assert.deepEqual([ofReply, produced], [errorClass, code]);
       });

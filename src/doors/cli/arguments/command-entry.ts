@@ -76,6 +76,8 @@ export const options = {
   },
   window: { value: 'duration', says: 'how long a key is remembered, such as 24h; default 24h' },
   stdio: { says: 'also serve MCP over standard input and output' },
+  once: { says: 'end when every kind of outcome has been shown once' },
+  fast: { says: 'without pauses until then' },
   list: { says: 'print the faults and their settings, and end' },
   yes: { says: 'no effect: init never asks; accepted for scripts that pass it' },
   json: { says: 'one JSON object per line, in a stable format for programs' },

@@ -76,7 +76,7 @@ export async function recordNew(said: RefusedCall, shell: Shell): Promise<Answer
 export async function recordMoving(said: RefusedCall, move: RefusalMove | null, shell: Shell): Promise<Answer | null> {
   const unmoved = masked(said, shell);
   const refusedCall = move === null ? unmoved : { ...unmoved, nextActions: move.nextActions, view: move.view };
-  const { call, refusal, gate, facts, argsText, resumption = [], notes = [] } = refusedCall;
+  const { call, refusal, gate, facts, argsText } = refusedCall;
   const [next, effects] = advance(call, { kind: 'refused' });
   const answer = reply(refusedCall, next);
   const payloads = [
@@ -88,16 +88,8 @@ export async function recordMoving(said: RefusedCall, move: RefusalMove | null, 
   const what = { gate, error: refusal.error, code: refusal.code, tool: call.tool };
   const body = { ...what, elapsed_ms: sinceArrival(call, shell), facts, ...rule, ...policy.body };
   const parts = { body: { refused: { ...body, ...move?.body?.refused } }, payloads: { refused: payloads } };
-  const result = await commit(
-    toTransition(
-      call,
-      next,
-      effects,
-      { ...move?.parts, ...parts, blobs: policy.blobs, resumption, notes: [...(move?.parts.notes ?? []), ...notes] },
-      shell,
-    ),
-    shell,
-  );
+  const carried = { ...besideRefusal(refusedCall, move), ...parts, blobs: policy.blobs };
+  const result = await commit(toTransition(call, next, effects, carried, shell), shell);
   markAnswered(result, shell);
   if (result.kind === 'committed') {
     rememberBlobs(policy.blobs, shell);
@@ -106,6 +98,11 @@ export async function recordMoving(said: RefusedCall, move: RefusalMove | null, 
   if (result.kind === 'unavailable') return { reply: storeUnavailable(refusedCall, result.fault), position: null };
   if (move !== null && result.on === 'session') return null;
   throw new Error(`bug: a refusal met a conflict on ${result.on}`);
+}
+
+/** What the commit carries beside the refusal itself. */
+function besideRefusal({ resumption = [], notes = [] }: RefusedCall, move: RefusalMove | null): CommitParts {
+  return { ...move?.parts, resumption, notes: [...(move?.parts.notes ?? []), ...notes] };
 }
 
 /** Masking what is masked changes nothing, so it does not matter who comes by twice. */

@@ -21,6 +21,8 @@ import { policyHash, gapsOf } from '../../shell/upkeep/record-runtime.ts';
 import { suppressedOf } from '../../shell/upkeep/record-suppressed.ts';
 import { policyOf, type Shell } from '../../shell/shell.ts';
 import { reportTask } from '../../shell/completion/tasks.ts';
+import { showImprovements } from '../../shell/improvement/show-improvements.ts';
+import { readChange } from '../improvement/read-change.ts';
 import { createTickets } from '../../shell/ticket/ticket-service.ts';
 import { createTenantView } from '../../shell/look/tenant-view.ts';
 import { createWorkflowService, type WorkflowService } from '../../shell/session/workflow-service.ts';
@@ -86,6 +88,9 @@ export function openHttpDoor(order: HttpDoorOrder, { current }: LastingGateway, 
     },
     get budgets() {
       return createBudgets(shell());
+    },
+    get improvements() {
+      return showImprovements(shell(), (change) => readChange(change, governance.project(), process.cwd()));
     },
     complete: (raw, who) => completeSession(raw, who, shell()),
     reportTask: (callId, who) => reportTask(callId, who, shell()),

@@ -6,6 +6,7 @@ import { approvalAnswerBodies, approvalRequestBodies } from './approval-bodies.t
 import { budgetAnswerBodies, budgetRequestBodies, writtenQuotas } from './budget-bodies.ts';
 import { gateNames } from '../gates/gate.ts';
 import { reaches, ruleEffects } from '../policy/policy.ts';
+import { improvementAnswerBodies, improvementRequestBodies } from './improvement-bodies.ts';
 import { modelAnswerBodies, modelRequestBodies } from './model-bodies.ts';
 import {
   anything,
@@ -67,6 +68,7 @@ export const requestBodies = {
   ...approvalRequestBodies,
   ...ticketRequestBodies,
   ...budgetRequestBodies,
+  ...improvementRequestBodies,
   ...modelRequestBodies,
   ApplyRequest: closedObject({ force: truth }, ['force']),
   Nothing: closedObject({}),
@@ -171,6 +173,7 @@ function listBodies(ref: Ref) {
   return {
     ...ticketAnswerBodies(ref),
     ...budgetAnswerBodies(ref),
+    ...improvementAnswerBodies(ref),
     ...modelAnswerBodies(ref),
     CallList: closedObject({ calls: listOf(ref('CallEntry')), next: textOrNull }),
     CallEntry: closedObject({

@@ -6,6 +6,7 @@ import { approvalRoutes } from './approval-routes.ts';
 import { budgetRoutes } from './budget-routes.ts';
 import { sessionStatusNames } from './http-bodies.ts';
 import { type HttpRoute, limit, text } from './http-route.ts';
+import { improvementRoutes } from './improvement-routes.ts';
 import { modelRoutes } from './model-routes.ts';
 import { ticketRoutes } from './ticket-routes.ts';
 import { callStates } from '../taxonomy.ts';
@@ -142,6 +143,7 @@ export const httpRoutes = {
   ...approvalRoutes,
   ...ticketRoutes,
   ...budgetRoutes,
+  ...improvementRoutes,
   ...modelRoutes,
   listTools: {
     method: 'GET',

@@ -19,6 +19,7 @@ import type { CallCount } from '../../shell/look/counts.ts';
 import type { ModelStatus } from '../../core/model/model-status.ts';
 import type { CredentialReport } from '../../shell/look/report-credentials.ts';
 import type { GapCount } from '../../shell/upkeep/record-runtime.ts';
+import type { Improvements } from '../../shell/improvement/show-improvements.ts';
 import type { TenantView } from '../../shell/look/tenant-view.ts';
 import type { TicketService } from '../../shell/ticket/ticket-service.ts';
 import type { WorkflowService } from '../../shell/session/workflow-service.ts';
@@ -130,6 +131,7 @@ export interface HttpDoorParts {
   readonly approvals: ApprovalService;
   readonly tickets: TicketService;
   readonly budgets: BudgetService;
+  readonly improvements: Improvements;
   /** `{ session? }`: the agent reports that its work is done. */
   complete(raw: unknown, who: Principal): Promise<Reply>;
   /** Reports that work which continued after its call is complete. */

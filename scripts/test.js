@@ -72,7 +72,7 @@ const together = [
 const inProcesses = ['src/**/*-processes.test.ts', 'test/pins/cli*.test.ts'];
 
 const check = (env, except) => [
-  command('types', 'tsc -p src/core', 'tsc -p src/client', `tsc -p . --noEmit ${sinceLastTime}`),
+  command('types', 'tsc -p src/core', 'tsc -p src/client', 'tsc -p console', `tsc -p . --noEmit ${sinceLastTime}`),
   command('format', 'oxfmt --check'),
   command('lint', 'oxlint --deny-warnings'),
   tests('unit', ['src/**/*.test.ts', 'test/pins/**/*.test.ts', 'test/tidy.test.ts'], env, { together, except }),

@@ -27,6 +27,7 @@ import type { OpenedStage, PrimerParts } from './doors/cli/primer/primer.ts';
 import type { Command } from './doors/cli/arguments/read-command-line.ts';
 import { version } from './doors/cli/handle-arguments.ts';
 import { type CliParts, runCommand } from './doors/cli/run-command.ts';
+import type { DemoParts } from './doors/cli/demo/run-demo.ts';
 import type { GatewayEnd, ServeOrder, UpOrder } from './doors/cli/commands/run-gateway.ts';
 import type { Terminal } from './doors/cli/terminal.ts';
 import { abandoned, reportEarlyExit } from './doors/cli/report-early-exit.ts';
@@ -45,6 +46,7 @@ export async function startCli(command: Command, terminal: Terminal): Promise<nu
 const loadsModules: ReadonlySet<string> = new Set([
   'apply',
   'check',
+  'demo',
   'explain',
   'playbook show',
   'golden run',
@@ -74,6 +76,7 @@ const cliParts: CliParts = {
   gateways: { serve, up, abandon: () => process.exit(abandoned) },
   agents: agentsParts,
   daemon: async () => (await import('./compose/daemon/command-parts.ts')).commandParts,
+  demo: demoParts,
   faults: async () => (await import('./faults/start-faults.ts')).faultsParts,
   timer: nodeClock,
   newCorrelationId: () => nodeIds.random('err_'),
@@ -207,6 +210,15 @@ async function up(order: UpOrder): Promise<GatewayEnd> {
   await surviveStrays(order);
   const { runUp } = await import('./compose/serve/run-up.ts');
   return runUp({ ...order, version: version(), onNotice: printNotice }, openForServing);
+}
+
+async function demoParts(): Promise<DemoParts> {
+  const [{ runDemo }, { demoWorld }] = await Promise.all([
+    import('./demo/start-demo.ts'),
+    import('./compose/demo/demo-world.ts'),
+  ]);
+  const world = demoWorld({ open: openForServing, version: version(), onNotice: printNotice });
+  return { run: (order) => runDemo(order, world), abandon: () => process.exit(abandoned) };
 }
 
 /** An unhandled rejection of one workflow must not end the process. */

@@ -50,6 +50,7 @@ import { recordHeldClock, recordMaskedKeys } from './shell/upkeep/record-runtime
 import { recordSuppressed } from './shell/upkeep/record-suppressed.ts';
 import { countRepeats } from './shell/call/record-refusal.ts';
 import { createShell, type Shell } from './shell/shell.ts';
+import { continueTicket } from './shell/ticket/continue-ticket.ts';
 import { createWorkflowService } from './shell/session/workflow-service.ts';
 import crypto from 'node:crypto';
 import { suppressed, type SuppressedNotice } from './core/values/suppressed.ts';
@@ -170,6 +171,7 @@ export async function openGateway<
   });
   const stopWatching = watchStore(shell);
   shell.live.readiness = { ready: true };
+  shell.live.tickets.goOn = (id) => continueTicket(id, shell);
   shell.live.callTool = (request, who, bodyOf, ceiling) => nestedCall(request, who, bodyOf, ceiling, shell);
   const service = createWorkflowService(shell);
   const door = {

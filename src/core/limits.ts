@@ -48,6 +48,14 @@ export interface Limits {
   /** The longest and the default wait for an approval. Many clients give up after a minute. */
   readonly maxApprovalWaitMs: number;
   readonly approvalWaitMs: number;
+  /** Comments of one ticket, and characters of one. */
+  readonly maxTicketComments: number;
+  readonly maxCommentChars: number;
+  /** How long an answered ticket is tried to go on, and the longest pause between two tries. */
+  readonly continueWithinMs: number;
+  readonly maxContinuePauseMs: number;
+  /** Approvals and tickets that an inbox reads, of each kind. */
+  readonly maxInbox: number;
   /** The longest pause that an upstream may ask for; beyond it the failure is told. */
   readonly maxRetryAfterMs: number;
   /** When a call in doubt is first checked by its declared read, the longest pause between two checks, and how many. */
@@ -103,6 +111,11 @@ export const defaultLimits: Limits = {
   maxPendingApprovals: 100,
   maxApprovalWaitMs: 10 * minute,
   approvalWaitMs: 50 * second,
+  maxTicketComments: 100,
+  maxCommentChars: 2_000,
+  continueWithinMs: 24 * 60 * minute,
+  maxContinuePauseMs: minute,
+  maxInbox: 1_000,
   maxRetryAfterMs: 15 * minute,
   firstProbeMs: second,
   maxProbePauseMs: 5 * minute,

@@ -1,12 +1,28 @@
 /** How a store writes and reads tickets. */
-import type { CallId } from '../core/call/call.ts';
-import type { Ticket, TicketId, TicketReason } from '../core/recovery/ticket.ts';
+import type { CallId, SessionId } from '../core/call/call.ts';
+import type { Ticket, TicketId, TicketReason, TicketWork } from '../core/recovery/ticket.ts';
 
 export type TicketWrite =
   /** Changes nothing if a ticket with this id exists: a call has at most one for a reason. */
   | { readonly kind: 'open'; readonly ticket: Ticket }
-  /** A conflict on `ticket` unless it is open. */
-  | { readonly kind: 'close'; readonly id: TicketId; readonly by: string; readonly atMs: number }
+  /**
+   * A conflict on `ticket` unless it has the version `expect`. With `unlessEqual` also a conflict on `place` if a call
+   * after `call` with this fingerprint is in the session and may have taken effect: nothing is done twice.
+   */
+  | {
+      readonly kind: 'change';
+      readonly ticket: Ticket;
+      readonly expect: number;
+      readonly unlessEqual?: EqualCall;
+    }
+  /** Moves what is left to run. A conflict on `ticket` unless it stands at `from`. `continuation`: the call that runs. */
+  | {
+      readonly kind: 'work';
+      readonly id: TicketId;
+      readonly from: TicketWork;
+      readonly to: TicketWork;
+      readonly continuation: CallId | null;
+    }
   /** The call was settled without anybody: its ticket is closed if it is open. */
   | {
       readonly kind: 'moot';
@@ -15,6 +31,14 @@ export type TicketWrite =
       readonly by: string;
       readonly atMs: number;
     };
+
+/** Calls equal to one that has a ticket, of which any that may have taken effect is in the way. */
+export interface EqualCall {
+  readonly session: SessionId;
+  readonly fingerprint: string;
+  /** Only later ones count. */
+  readonly after: CallId;
+}
 
 export interface TicketFilter {
   readonly tenant: string;
@@ -32,4 +56,12 @@ export interface TicketReader {
   /** The last opened first. */
   listTickets(filter: TicketFilter): Promise<readonly Ticket[]>;
   openTickets(tenant: string): Promise<number>;
+  /** Open tickets that are overdue and were not told to be, or have expired; the longest so first. */
+  dueTickets(nowMs: number, limit: number): Promise<readonly Ticket[]>;
+  /** Answered tickets whose call is to go on; `after` is the last id seen. */
+  ticketsToRun(after: string, limit: number): Promise<readonly Ticket[]>;
+  /** Open tickets that keep an operation from running in this session, the oldest first. */
+  ticketFences(session: SessionId): Promise<readonly Ticket[]>;
+  /** The newest answered ticket about an equal call of the session, whose outcome its agent does not have yet. */
+  continuing(session: SessionId, fingerprint: string): Promise<Ticket | null>;
 }

@@ -17,7 +17,7 @@ import type { FenceWrite, SnapshotDraft, WorkflowChange, WorkflowSession } from 
 
 export type { AccountWrite, Reservation, Settlement, StoredAccount, TokenTake } from './store-accounts.ts';
 export type { ApprovalFilter, ApprovalWrite, StoredTask, TaskChange } from './store-approvals.ts';
-export type { TicketFilter, TicketWrite } from './store-tickets.ts';
+export type { EqualCall, TicketFilter, TicketWrite } from './store-tickets.ts';
 export type { StoreFault, StoreTrouble } from './store-trouble.ts';
 export type { FenceWrite, SnapshotDraft, WorkflowChange, WorkflowSession } from './store-workflows.ts';
 
@@ -89,7 +89,10 @@ export interface Blob {
 }
 
 export interface Transition {
-  /** Identifies this intention: committing the same token twice commits it once. */
+  /**
+   * Identifies this intention: committing the same token twice commits it once. A call that has moved on since is a
+   * conflict: who claimed it and did not hear so must not send any more.
+   */
   readonly token: string;
   readonly atMs: number;
   readonly call: CallChange | null;

@@ -15,6 +15,7 @@ import type { Policy, Reach } from '../core/policy/policy.ts';
 import { ceilingOf } from '../core/policy/session-ceiling.ts';
 import { joinRecovery } from '../core/recovery/declared.ts';
 import type { ToolRecovery } from '../core/recovery/playbook.ts';
+import type { TicketRules } from '../core/ticket/terms.ts';
 import type { Notice, Reply } from '../core/call/reply.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { Credentials } from '../ports/credentials.ts';
@@ -28,6 +29,8 @@ import { nextActions as nextOf, type StepFact } from '../core/workflow/step.ts';
 import type { Snapshot, Workflow } from '../core/workflow/workflow.ts';
 import type { Asker, BodyOf, Requester } from './call/requester.ts';
 import type { BreakerOnRecord, UpstreamHealth } from './health.ts';
+import type { Room, TurnQueue } from './session/live-sessions.ts';
+import { createLiveTickets, type LiveTickets } from './ticket/live-tickets.ts';
 
 export interface Ports {
   readonly store: Store;
@@ -59,25 +62,6 @@ export interface Running {
   readonly outcome: Promise<Answer>;
   /** Ends the wait at once; what the body does afterwards is an orphan. */
   readonly cancel: (scope: CancelScope) => void;
-}
-
-/** Steps of one session that wait in this process, the first to come first. */
-export interface TurnQueue {
-  holder: CallId;
-  readonly waiting: (() => void)[];
-}
-
-/** Who opens workflow sessions in this process: session-room.ts. */
-export interface Room {
-  /** Those who look whether there is room, one after the other: the last of them, and how many they are. */
-  last: Promise<void>;
-  waiting: number;
-  /** Sessions that were found to fit and are being written down. */
-  readonly opening: Set<Promise<unknown>>;
-  /** Sessions that were opened for a step which has not begun. */
-  readonly beginning: Set<SessionId>;
-  /** When the sweeper counts next, by the monotonic clock. */
-  countAtMs: number;
 }
 
 /** Lost with the process, and nothing depends on it but speed and waiting. */
@@ -139,6 +123,7 @@ export interface Live {
   readonly approvalWaiters: Map<ApprovalId, Set<() => void>>;
   /** Approved calls that this process is running by itself. */
   readonly runsApproved: Set<ApprovalId>;
+  readonly tickets: LiveTickets;
   /** Breaker and retry budget of each upstream, as this process sees it. */
   readonly health: Map<string, UpstreamHealth>;
   /** What the journal has of each breaker: record-breakers.ts. */
@@ -158,7 +143,7 @@ export interface Unrecorded {
   readonly recorded?: (() => void) | undefined;
 }
 
-export type { BodyOf };
+export type { BodyOf, Room, TurnQueue };
 
 /** A call that a body makes, under a key of its own. */
 export interface NestedRequest {
@@ -181,6 +166,8 @@ export interface Shell {
   readonly workflows: ReadonlyMap<string, Workflow>;
   /** What is declared about the recovery of each tool; absent: the defaults. */
   readonly recovery?: (tool: ToolEntry) => ToolRecovery;
+  /** How long tickets may take and who answers them; absent: the defaults. */
+  readonly ticketRules?: () => TicketRules;
   /** Part of every handle of a workflow session: tells ours from those of another store. */
   readonly storeTag: string;
   readonly live: Live;
@@ -218,6 +205,7 @@ export function createShell(parts: Omit<Shell, 'live'>): Shell {
       unrecorded: [],
       approvalWaiters: new Map(),
       runsApproved: new Set(),
+      tickets: createLiveTickets(),
       health: new Map(),
       breakersOnRecord: new Map(),
       backoffs: new Set(),

@@ -42,6 +42,7 @@ const textOf = (name: string) => documents.find((document) => document.folder ==
 const runElsewhere: Readonly<Record<string, string>> = {
   'npm install': 'CI, before everything else',
   'npm test': 'CI; this test is a part of it',
+  'npm start': 'test/e2e/demo/demo.test.ts: it runs until somebody ends it',
   'npm start -- init': 'test/e2e/cli-init.test.ts; here the file is there already',
   'npm start -- up': 'test/e2e/cli-up.test.ts: it runs until somebody ends it',
   'npm install recourse-gateway': 'nobody yet: it needs the registry',
@@ -98,11 +99,13 @@ describe('the blocks of code in the documents', { concurrency: 2 }, () => {
     });
 });
 
-test('`npm start` in a clone is the command that the blocks are run with', () => {
+test('`npm start` in a clone runs the command that the blocks are run with', () => {
   const { scripts } = JSON.parse(readFileSync(path.join(root, 'package.json'), 'utf8')) as {
     scripts: { start: string };
   };
-  assert.equal(scripts.start, 'node scripts/need-node.js && node bin/recourse.js');
+  assert.equal(scripts.start, 'node scripts/start.js');
+  const script = readFileSync(path.join(root, 'scripts/start.js'), 'utf8');
+  assert.match(script, /^await import\('\.\.\/bin\/recourse\.js'\);$/m);
 });
 
 describe('ARCHITECTURE.md', () => {

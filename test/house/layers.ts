@@ -12,11 +12,12 @@ export const mayImport: Readonly<Record<string, readonly string[]>> = {
   client: ['core', 'client'],
   config: ['core', 'ports', 'config'],
   faults: ['core', 'config', 'faults'],
+  demo: ['core', 'faults', 'demo'],
   extension: ['core', 'ports', 'extension'],
   // What ships as an extension knows no more than any other.
   extensions: ['extension', 'extensions'],
   compose: [...below, 'extensions'],
   main: below,
-  'main-cli': ['core', 'ports', 'shell', 'adapters', 'doors', 'config', 'compose', 'faults', 'main'],
+  'main-cli': ['core', 'ports', 'shell', 'adapters', 'doors', 'config', 'compose', 'faults', 'demo', 'main'],
   index: ['core', 'ports', 'adapters', 'config', 'compose', 'main'],
 };

@@ -22,6 +22,7 @@ test('the commands and their options', () => {
   const known = Object.fromEntries(commandNames.map((name) => [name, commands[name].options]));
   assert.deepEqual(known, {
     primer: ['all', 'json'],
+    demo: ['port', 'once', 'fast', 'json'],
     check: ['config', 'json'],
     test: ['config', 'json'],
     render: ['format', 'output', 'session', 'config', 'file'],
@@ -46,6 +47,7 @@ test('the commands and their options', () => {
     'feedback release': ['force', 'note', 'config', 'file', 'url', 'key', 'key-file', 'json'],
     'feedback rollback': ['note', 'config', 'file', 'url', 'key', 'key-file', 'json'],
     'feedback verify': ['config', 'file', 'json'],
+    console: ['config', 'file', 'url', 'key', 'key-file', 'json'],
     'approvals ls': [
       'state',
       'agent',

@@ -9,7 +9,7 @@ import type { Chain, MemoryRecord } from './memory-journal.ts';
 import { quotaConflict, stageNothing, writeQuotas } from './limits/memory-quotas.ts';
 import { illegality } from './memory-legality.ts';
 import { changeSession, sessionConflict } from './memory-workflows.ts';
-import { ticketConflict } from './recovery/memory-tickets.ts';
+import { continuedEqual, ticketConflict } from './recovery/memory-tickets.ts';
 import {
   type CallRow,
   leftCalls,
@@ -38,7 +38,7 @@ export function applyTransition(transition: Transition, state: MemoryState, chai
     sessionConflict(transition, state) ??
     quotaConflict(transition, quotas, state) ??
     approvalConflict(transition.approvals, approvals) ??
-    ticketConflict(transition.tickets, tickets) ??
+    ticketConflict(transition.tickets, tickets, state) ??
     taskConflict(transition.task, state);
   if (conflict !== null) return conflict;
 
@@ -70,7 +70,8 @@ function staged({ approvals, tickets }: Transition, state: MemoryState) {
 
 function appliedBefore({ token, call }: Transition, state: MemoryState): Committed | null {
   const before = state.tokens.get(token) ?? null;
-  if (before === null || !state.forgetsTokens || call === null || call.kind === 'mark') return before;
+  // INVARIANT: a move that the call has left behind is not confirmed any more: whoever made it has lost the call.
+  if (before === null || call === null || call.kind === 'mark') return before;
   return state.calls.get(call.call.id)?.token === token ? before : null;
 }
 
@@ -111,7 +112,8 @@ function keyConflict(transition: Transition, state: MemoryState): Conflict | nul
 
 function placeConflict({ call, nobodyLeftWithinMs: withinMs }: Transition, state: MemoryState): Conflict | null {
   if (withinMs === null || call === null || call.kind === 'mark') return null;
-  const found = leftCalls(call.call, withinMs, state).find(({ id }) => id !== call.call.id);
+  const found =
+    leftCalls(call.call, withinMs, state).find(({ id }) => id !== call.call.id) ?? continuedEqual(call.call, state);
   return found === undefined ? null : { kind: 'conflict', on: 'place', found };
 }
 

@@ -7,6 +7,7 @@ import type { CallId, IncarnationId } from '../../src/core/call/call.ts';
 import type { Position } from '../../src/core/journal/record.ts';
 import type { CommitResult, Store, Transition } from '../../src/ports/store.ts';
 import { eraseEdits } from './memory-approvals.ts';
+import { eraseAnswers } from './recovery/memory-tickets.ts';
 import { applyTransition, recordsOf } from './memory-apply.ts';
 import { highestTime, openChain } from './memory-journal.ts';
 import { createMemoryReader, type MemoryReader } from './memory-reader.ts';
@@ -56,7 +57,9 @@ export function openIncarnation(state: MemoryState, nowMs: number): Incarnation 
         parts.flatMap((part, index) => (kept[index] === null ? [] : [{ epoch, part, seq }])),
       );
       const edited = eraseEdits(callId, state);
-      if (payloads.length + edited.length === 0) return { kind: 'committed', seq: call.seq, position: null };
+      const tickets = eraseAnswers(callId, state);
+      if (payloads.length + edited.length + tickets.length === 0)
+        return { kind: 'committed', seq: call.seq, position: null };
       for (const { payloads: kept } of records) kept.fill(null);
       const session = call.session === null ? undefined : state.sessions.get(call.session);
       if (session !== undefined) state.sessions.set(session.id, { ...session, entries: session.entries + 1 });
@@ -64,7 +67,12 @@ export function openIncarnation(state: MemoryState, nowMs: number): Incarnation 
         kind: 'erased',
         call: callId,
         session: call.session,
-        body: canonicalText({ payloads, reason, ...(edited.length === 0 ? {} : { approvals: edited }) }),
+        body: canonicalText({
+          payloads,
+          reason,
+          ...(edited.length === 0 ? {} : { approvals: edited }),
+          ...(tickets.length === 0 ? {} : { tickets }),
+        }),
         payloads: [],
       } as const;
       const record = chain.append(draft, session === undefined ? 0 : session.entries + 1, atMs);

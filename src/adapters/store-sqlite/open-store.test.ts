@@ -183,7 +183,7 @@ test('a session of a file of version 3 is pinned from its beginning, and from la
     assert.equal((await store.session(id))?.workflow?.pinnedAtSeq, 4);
     await store.close();
     const now = new DatabaseSync(file, { readOnly: true });
-    assert.deepEqual([pragma(now, 'user_version'), schemaVersion], [7, 7]);
+    assert.equal(pragma(now, 'user_version'), schemaVersion);
     now.close();
   });
 });

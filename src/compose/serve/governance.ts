@@ -72,9 +72,7 @@ export function createGovernance(
       );
     const errors = await errorsIn(next);
     if (errors.length > 0 && !force) return { ok: false, problems: errors, forcible: true };
-    const changed =
-      next.policy?.canonical !== project.policy?.canonical ||
-      next.policy?.written.mode !== project.policy?.written.mode;
+    const changed = isOtherPolicy(next.policy, project.policy);
     if (next.policy === null && project.policy !== null)
       return refused(
         project,
@@ -134,6 +132,9 @@ const withoutPlace = ({ at: _at, ...server }: Config['tools'][number]) => server
 function written(workflow: Config['workflows'][number]): unknown {
   return workflow.kind === 'module' ? [workflow.name, workflow.path] : [workflow.name, workflow.definition];
 }
+
+const isOtherPolicy = (next: Policy | null, last: Policy | null): boolean =>
+  next?.canonical !== last?.canonical || next?.written.mode !== last?.written.mode;
 
 function refused(project: Project, message: string, fix: string): Applied {
   const place = { file: project.file ?? 'recourse.yaml', line: 1, column: 1 };

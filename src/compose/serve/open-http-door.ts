@@ -24,6 +24,7 @@ import { reportTask } from '../../shell/completion/tasks.ts';
 import { showImprovements } from '../../shell/improvement/show-improvements.ts';
 import { readChange } from '../improvement/read-change.ts';
 import { createTickets } from '../../shell/ticket/ticket-service.ts';
+import { createLooks } from '../../shell/look/looks.ts';
 import { createTenantView } from '../../shell/look/tenant-view.ts';
 import { createWorkflowService, type WorkflowService } from '../../shell/session/workflow-service.ts';
 import type { Authenticate } from '../state/authenticate.ts';
@@ -40,6 +41,7 @@ export interface HttpDoorOrder {
   readonly nowMs: () => number;
   readonly authenticate: Authenticate;
   readonly admit?: HttpDoorParts['admit'];
+  readonly console: HttpDoorParts['console'];
   /** Shared by all doors; its own if not given. */
   readonly counts?: CallCounts;
   /** Limits other than the defaults. */
@@ -53,6 +55,9 @@ export function openHttpDoor(order: HttpDoorOrder, { current }: LastingGateway, 
   const upstreams = () => current().upstreams.status();
 
   const parts: HttpDoorParts = {
+    version: order.version,
+    nowMs: order.nowMs,
+    console: order.console,
     authenticate: order.authenticate,
     admit: order.admit,
     readiness: () => shell().live.readiness,
@@ -80,6 +85,9 @@ export function openHttpDoor(order: HttpDoorOrder, { current }: LastingGateway, 
     get view() {
       return createTenantView(shell());
     },
+    get looks() {
+      return createLooks(shell());
+    },
     get approvals() {
       return createApprovals(shell());
     },
@@ -92,7 +100,7 @@ export function openHttpDoor(order: HttpDoorOrder, { current }: LastingGateway, 
     get improvements() {
       return showImprovements(shell(), (change) => readChange(change, governance.project(), process.cwd()));
     },
-    complete: (raw, who) => completeSession(raw, who, shell()),
+    complete: (raw, who, by) => completeSession(raw, who, shell(), by),
     reportTask: (callId, who) => reportTask(callId, who, shell()),
     tools: (who) =>
       [...listedTools(shell().catalogue(), policyOf(who.agent, shell())).values()].map((entry) => ({

@@ -1,4 +1,5 @@
 /** Checks and records a change of what is in force beside a gateway that runs: policy, playbook, and what was forced. */
+import { GatewayError } from '../../core/values/gateway-error.ts';
 import type { Problem } from '../../config/problem.ts';
 import { forceUncovered, isUncovered, textOfPlaybook, uncoveredIn } from '../improvement/cover-project.ts';
 import { checkErrors } from '../project/check-errors.ts';
@@ -18,7 +19,27 @@ export async function errorsBeside(next: Project, gateway: LastingGateway): Prom
   return [...checkErrors(next, liveTools(upstreams)), ...(await uncoveredIn(next, 'recourse apply', shell))];
 }
 
-export const forcedStart = (project: Project, forced: readonly Problem[]): RecordedChange => ({
+interface Starting {
+  readonly gateway: LastingGateway;
+  readonly force: boolean;
+  readonly onTrouble: (problem: string) => void;
+}
+
+/**
+ * What stops a start: a playbook that no release covers. With force nothing does, and it is recorded with `errors`, to
+ * which it is added.
+ */
+export async function judgeStart(project: Project, errors: Problem[], starting: Starting): Promise<readonly Problem[]> {
+  const { gateway, force, onTrouble } = starting;
+  const uncovered = await uncoveredIn(project, 'recourse up', gateway.current().shell);
+  if (uncovered.length > 0 && !force) return uncovered;
+  errors.push(...uncovered);
+  if (errors.length > 0 && !(await recordChange(forcedStart(project, errors), gateway, onTrouble)))
+    throw new GatewayError('not_writable', 'the store could not record that errors were forced: try again');
+  return [];
+}
+
+const forcedStart = (project: Project, forced: readonly Problem[]): RecordedChange => ({
   next: project.policy,
   last: null,
   by: 'recourse up --force',

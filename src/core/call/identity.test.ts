@@ -11,6 +11,7 @@ const table: Readonly<Record<Permission, readonly string[]>> = {
   look: ['viewer', 'approver', 'admin'],
   evaluate: ['viewer', 'approver', 'admin'],
   approve: ['approver', 'admin'],
+  change_session: ['agent', 'admin'],
   administer: ['admin'],
 };
 

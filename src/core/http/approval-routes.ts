@@ -76,7 +76,7 @@ export const approvalRoutes = {
   completeSession: {
     method: 'POST',
     path: '/v1/sessions/{id}/complete',
-    needs: 'call',
+    needs: 'change_session',
     summary: 'Says that the work of a session is done; refused while something stands against it.',
     query: {},
     body: 'Nothing',

@@ -4,9 +4,11 @@
  */
 import { approvalAnswerBodies, approvalRequestBodies } from './approval-bodies.ts';
 import { budgetAnswerBodies, budgetRequestBodies, writtenQuotas } from './budget-bodies.ts';
+import { consoleAnswerBodies, consoleRequestBodies } from './console/console-bodies.ts';
 import { gateNames } from '../gates/gate.ts';
 import { reaches, ruleEffects } from '../policy/policy.ts';
-import { improvementAnswerBodies, improvementRequestBodies } from './improvement-bodies.ts';
+import { improvementAnswerBodies, improvementRequestBodies } from './improvement/improvement-bodies.ts';
+import { sessionLookBodies } from './look/session-look-bodies.ts';
 import { modelAnswerBodies, modelRequestBodies } from './model-bodies.ts';
 import {
   anything,
@@ -70,6 +72,7 @@ export const requestBodies = {
   ...budgetRequestBodies,
   ...improvementRequestBodies,
   ...modelRequestBodies,
+  ...consoleRequestBodies,
   ApplyRequest: closedObject({ force: truth }, ['force']),
   Nothing: closedObject({}),
 } as const satisfies Record<string, Schema>;
@@ -169,12 +172,18 @@ export function answerBodies(ref: Ref) {
 
 export type BodyName = RequestName | keyof ReturnType<typeof answerBodies>;
 
+const otherBodies = (ref: Ref) => ({
+  ...ticketAnswerBodies(ref),
+  ...budgetAnswerBodies(ref),
+  ...improvementAnswerBodies(ref),
+  ...modelAnswerBodies(ref),
+  ...sessionLookBodies(ref, sessionStatusNames),
+  ...consoleAnswerBodies(),
+});
+
 function listBodies(ref: Ref) {
   return {
-    ...ticketAnswerBodies(ref),
-    ...budgetAnswerBodies(ref),
-    ...improvementAnswerBodies(ref),
-    ...modelAnswerBodies(ref),
+    ...otherBodies(ref),
     CallList: closedObject({ calls: listOf(ref('CallEntry')), next: textOrNull }),
     CallEntry: closedObject({
       call_id: text,

@@ -4,9 +4,11 @@
  */
 import { approvalRoutes } from './approval-routes.ts';
 import { budgetRoutes } from './budget-routes.ts';
+import { consoleRoutes } from './console/console-routes.ts';
 import { sessionStatusNames } from './http-bodies.ts';
 import { type HttpRoute, limit, text } from './http-route.ts';
-import { improvementRoutes } from './improvement-routes.ts';
+import { improvementRoutes } from './improvement/improvement-routes.ts';
+import { sessionLookRoutes } from './look/session-look-routes.ts';
 import { modelRoutes } from './model-routes.ts';
 import { ticketRoutes } from './ticket-routes.ts';
 import { callStates } from '../taxonomy.ts';
@@ -107,7 +109,7 @@ export const httpRoutes = {
   resetSession: {
     method: 'POST',
     path: '/v1/sessions/{id}/reset',
-    needs: 'call',
+    needs: 'change_session',
     summary: 'Takes a workflow session back to where its workflow begins.',
     query: {},
     body: 'Nothing',
@@ -116,7 +118,7 @@ export const httpRoutes = {
   forkSession: {
     method: 'POST',
     path: '/v1/sessions/{id}/fork',
-    needs: 'call',
+    needs: 'change_session',
     summary: 'Opens a workflow session that begins where this one stood after step `seq`, or stands now.',
     query: {},
     body: 'ForkRequest',
@@ -140,11 +142,13 @@ export const httpRoutes = {
     body: null,
     answer: 'HistoryPage',
   },
+  ...sessionLookRoutes,
   ...approvalRoutes,
   ...ticketRoutes,
   ...budgetRoutes,
   ...improvementRoutes,
   ...modelRoutes,
+  ...consoleRoutes,
   listTools: {
     method: 'GET',
     path: '/v1/tools',

@@ -6,7 +6,16 @@ import type { GovernanceCode } from '../taxonomy.ts';
 import { codesOfGovernance } from '../taxonomy/codes-of-governance.ts';
 
 /** What is no code of a denial or a notice. */
-const otherEvents = ['ticket_opened', 'in_doubt', 'breaker_opened', 'breaker_closed'] as const;
+const otherEvents = [
+  'ticket_opened',
+  'ticket_taken',
+  'ticket_resolved',
+  'ticket_overdue',
+  'ticket_expired',
+  'in_doubt',
+  'breaker_opened',
+  'breaker_closed',
+] as const;
 
 export type WebhookEvent = GovernanceCode | (typeof otherEvents)[number];
 
@@ -34,6 +43,10 @@ export const toldKinds = {
   attached: 'EARLIER_RESULT',
   adopted: 'EARLIER_RESULT',
   ticket_opened: 'ticket_opened',
+  ticket_taken: 'ticket_taken',
+  ticket_resolved: 'ticket_resolved',
+  ticket_overdue: 'ticket_overdue',
+  ticket_expired: 'ticket_expired',
   doubted: 'in_doubt',
   breaker_opened: 'breaker_opened',
   breaker_closed: 'breaker_closed',

@@ -69,8 +69,8 @@ export function readChain(records: readonly StepRecord[], sha256: (text: string)
     const note = payloads.find(({ part }) => part === 'note')?.text ?? null;
     take({ ...step, hash: sha256(body), atMs: timeMs, note: note === null ? null : noteIn(note) }, chain);
   });
-  const { adopted, ...read } = chain;
-  return { ...read, head: chain.steps.at(-1)?.hash ?? null, released: chain.stack.at(-1)?.playbook ?? adopted };
+  const { adopted: _adopted, ...read } = chain;
+  return { ...read, head: chain.steps.at(-1)?.hash ?? null, released: playbookAt(-1, chain) };
 }
 
 /** INVARIANT: each step names the hash of the one before it, so none can be changed, taken out or put in. */
@@ -81,31 +81,37 @@ function problemOf(step: Step & StepFields, chain: Building): string | null {
   return contradiction(step, chain);
 }
 
-function contradiction(step: Step, { adopted, feedback, proposals, releases, stack }: Building): string | null {
+function contradiction(step: Step, chain: Building): string | null {
   switch (step.kind) {
     case 'playbook_adopted':
-      return adopted === null ? null : 'a playbook was adopted before';
+      return chain.adopted === null ? null : 'a playbook was adopted before';
     case 'playbook_forced':
       return null;
     case 'feedback_added':
-      return feedback.has(step.id) ? 'there is feedback with this id' : null;
+      return chain.feedback.has(step.id) ? 'there is feedback with this id' : null;
     case 'change_proposed':
-      if (proposals.has(step.id)) return 'there is a proposal with this id';
-      return step.feedback.every((id) => feedback.has(id)) ? null : 'it names feedback that is not there';
-    case 'change_released': {
-      const proposal = proposals.get(step.proposal);
-      if (proposal === undefined || releases.has(step.id)) return 'it does not fit a proposal';
-      const inForce = stack.at(-1)?.playbook ?? adopted;
-      if (proposal.base !== inForce) return 'its proposal was made for another playbook';
-      return proposal.playbook === step.playbook ? null : 'its playbook is not that of its proposal';
-    }
-    case 'release_rolled_back': {
-      if (stack.at(-1)?.id !== step.release) return 'the release is not in force';
-      return (stack.at(-2)?.playbook ?? adopted) === step.playbook ? null : 'it restores another playbook';
-    }
+      if (chain.proposals.has(step.id)) return 'there is a proposal with this id';
+      return step.feedback.every((id) => chain.feedback.has(id)) ? null : 'it names feedback that is not there';
+    case 'change_released':
+      return wrongRelease(step, chain);
+    case 'release_rolled_back':
+      if (chain.stack.at(-1)?.id !== step.release) return 'the release is not in force';
+      return playbookAt(-2, chain) === step.playbook ? null : 'it restores another playbook';
     default:
       return unreachable(step);
   }
+}
+
+/** Of the release at this place of the stack, or the one that was adopted. */
+const playbookAt = (at: number, { stack, adopted }: Pick<Building, 'stack' | 'adopted'>): string | null =>
+  stack.at(at)?.playbook ?? adopted;
+
+/** INVARIANT: a release is of the playbook that was replayed, on the playbook that it was replayed on. */
+function wrongRelease(step: ChangeReleased, chain: Building): string | null {
+  const proposal = chain.proposals.get(step.proposal);
+  if (proposal === undefined || chain.releases.has(step.id)) return 'it does not fit a proposal';
+  if (proposal.base !== playbookAt(-1, chain)) return 'its proposal was made for another playbook';
+  return proposal.playbook === step.playbook ? null : 'its playbook is not that of its proposal';
 }
 
 function take(step: Taken, chain: Building): void {

@@ -1,7 +1,9 @@
 /** The wire types of a ticket, as operators see it, and what closing it means. */
-import type { CallState, Effect } from '../taxonomy.ts';
+import type { Reply } from '../call/reply.ts';
+import type { CallState, Effect, Verdict } from '../taxonomy.ts';
+import type { PossibleAnswer } from '../ticket/answers.ts';
 import type { Json } from '../values/json.ts';
-import { type Ticket, type TicketReason, ticketReasons } from './ticket.ts';
+import { type Ticket, type TicketEnd, type TicketReason, ticketReasons } from './ticket.ts';
 
 export const ticketStates = ['open', 'closed'] as const satisfies readonly Ticket['state'][];
 
@@ -18,6 +20,16 @@ export interface TicketView {
   readonly session: string | null;
   readonly call_id: string;
   readonly opened_at: string;
+  /** When it is overdue, and when it ends by itself; null for never. */
+  readonly due_at: string | null;
+  readonly expires_at: string | null;
+  readonly overdue: boolean;
+  /** Who works on it; null if nobody does. */
+  readonly assignee: string | null;
+  /** How it ended: the answer, `expired`, or `settled` by itself. Null while it is open. */
+  readonly answer: TicketEnd | null;
+  /** The call that goes on for it; null if none does. */
+  readonly continued_by: string | null;
   readonly closed_at: string | null;
   /** A person, or `recourse` when the call was settled by itself. */
   readonly closed_by: string | null;
@@ -28,6 +40,8 @@ export interface TicketCall {
   readonly state: CallState;
   readonly effect: Effect;
   readonly attempts: number;
+  /** What its failure means; null if it did not fail. */
+  readonly verdict: Verdict | null;
   /** Null once they were erased. */
   readonly args: Json;
   /** What the agent was told; null if there is no reply, or it was erased. */
@@ -42,7 +56,26 @@ export interface TicketStory extends TicketView {
   readonly note: string | null;
   /** What follows from closing it. */
   readonly closing: string;
+  /** What can be answered now; none once it is closed. */
+  readonly answers: readonly PossibleAnswer[];
+  /** The oldest first. */
+  readonly comments: readonly TicketComment[];
   readonly call: TicketCall | null;
+}
+
+export interface TicketComment {
+  readonly by: string;
+  readonly at: string;
+  /** Null once it was erased. */
+  readonly text: string | null;
+}
+
+/** What the agent of a ticket gets: how it stands, what to do now, and the reply of its call once there is one. */
+export interface TicketOutcome extends TicketView {
+  /** What its agent should do now. */
+  readonly next: string;
+  /** Of the call that goes on, or that was settled; null while there is none to tell. */
+  readonly reply: Reply | null;
 }
 
 /** `time` writes a time as RFC 3339 in whole seconds, which the core cannot. */
@@ -58,6 +91,12 @@ export function viewOfTicket(ticket: Ticket, time: (ms: number) => string): Tick
     session: ticket.session,
     call_id: ticket.call,
     opened_at: time(ticket.openedAtMs),
+    due_at: ticket.dueAtMs === null ? null : time(ticket.dueAtMs),
+    expires_at: ticket.expiresAtMs === null ? null : time(ticket.expiresAtMs),
+    overdue: ticket.overdueAtMs !== null,
+    assignee: ticket.assignee,
+    answer: ticket.end,
+    continued_by: ticket.continuation,
     closed_at: ticket.closedAtMs === null ? null : time(ticket.closedAtMs),
     closed_by: ticket.closedBy,
   };

@@ -12,6 +12,7 @@ import type { ApprovalsParts, RunApprovals } from './commands/approvals.ts';
 import type { CallParts } from './commands/call.ts';
 import type { LoadGraphs } from './commands/check.ts';
 import type { ExplainParts } from './commands/explain.ts';
+import type { DemoParts } from './demo/run-demo.ts';
 import type { FaultsParts } from './commands/run-faults.ts';
 import type { InitProject } from './commands/init.ts';
 import type { PinTools } from './commands/pin.ts';
@@ -64,6 +65,7 @@ export interface CliParts {
   readonly gateways: GatewayParts;
   readonly agents: () => Promise<AgentsParts>;
   readonly daemon: () => Promise<DaemonParts>;
+  readonly demo: () => Promise<DemoParts>;
   readonly faults: () => Promise<FaultsParts>;
   readonly timer: Timer;
   readonly newCorrelationId: () => string;
@@ -114,6 +116,8 @@ const serve: Run = async (command, { gateways }, terminal) =>
 const withoutStore = {
   primer: async (command, parts, terminal) =>
     (await import('./primer/primer.ts')).runPrimer(command, await parts.primer(), terminal),
+  demo: async (command, { demo }, terminal) =>
+    (await import('./demo/run-demo.ts')).runDemo(command, await demo(), terminal),
   check: async (command, { loadGraphs }, terminal) =>
     (await import('./commands/check.ts')).runCheck(command, loadGraphs, terminal),
   test: async (command, { loadTests }, terminal) =>
@@ -140,6 +144,8 @@ const withoutStore = {
     (await import('./commands/apply.ts')).runApply(command, await parts.daemon(), terminal),
   status: async (command, parts, terminal) =>
     (await import('./commands/status.ts')).runStatus(command, { ...parts, ...(await parts.daemon()) }, terminal),
+  console: async (command, parts, terminal) =>
+    (await import('./console/print-link.ts')).runConsole(command, await parts.daemon(), terminal),
   'approvals ls': onDaemon(async () => (await import('./commands/approvals.ts')).listApprovals),
   'approvals show': onDaemon(async () => (await import('./commands/approvals.ts')).showApproval),
   'approvals approve': onDaemon(async () => (await import('./commands/approvals.ts')).approveCall),

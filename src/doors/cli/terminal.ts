@@ -29,7 +29,8 @@ export interface Terminal {
   readonly onStop: (callback: () => void) => () => void;
 }
 
-const signals = ['SIGINT', 'SIGTERM'] as const;
+/** The last one: the terminal was closed. */
+const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 
 export function processTerminal(): Terminal {
   const { stdout, stderr } = process;

@@ -7,6 +7,7 @@ import { afterAll, maxLookedAt, meantId } from '../../core/values/short-id.ts';
 import type { Decided, DecideProblem, DecisionInput } from '../../shell/approval/approval-service.ts';
 import { type Answer, type Asked, json, refuse, reply } from './answer.ts';
 import { principal, scopeOf, storeUnavailable, wholeId } from './call-routes.ts';
+import { principalFor } from './session-routes.ts';
 
 export async function listApprovals({ query, who, parts }: Asked): Promise<Answer> {
   const limit = Number(query['limit'] ?? defaultPage);
@@ -80,8 +81,9 @@ function answerTo(decided: Decided, requested: string, id: string, { newCallId }
   return problem === 'not_found' ? unknownApproval(id) : refuse(codeOfProblem[problem], message);
 }
 
-export async function completeSession({ id, who, parts }: Asked): Promise<Answer> {
-  return reply(await parts.complete({ session: id }, principal(who)));
+export async function completeSession(asked: Asked): Promise<Answer> {
+  const { id, who, parts } = asked;
+  return reply(await parts.complete({ session: id }, await principalFor(asked), who.name));
 }
 
 export async function complete({ body, who, parts }: Asked): Promise<Answer> {

@@ -20,7 +20,8 @@ import {
   readImprovement,
   releaseChange,
   rollBackRelease,
-} from './improvement-routes.ts';
+} from './improvement/improvement-routes.ts';
+import { createConsoleLink, readConsoleSession, signIn, signOut } from './console/console-routes.ts';
 import type { StreamRoute } from './event-streams.ts';
 import {
   applyPolicy,
@@ -42,7 +43,17 @@ import {
   resetSession,
   takeStep,
 } from './session-routes.ts';
-import { closeTicket, listTickets, readTicket } from './ticket-routes.ts';
+import {
+  awaitTicket,
+  closeTicket,
+  commentTicket,
+  listTickets,
+  readInbox,
+  readTicket,
+  resolveTicket,
+  takeTicket,
+} from './ticket-routes.ts';
+import { readSessionGraph, readSessionState } from './look/session-looks.ts';
 
 import { askModel } from './models/ask-model.ts';
 import { listModels, readModel } from './models/list-models.ts';
@@ -64,6 +75,8 @@ export const handlers: Readonly<Record<Exclude<RouteName, StreamRoute>, Handler>
   forkSession,
   acceptSession,
   readHistory,
+  readSessionGraph,
+  readSessionState,
   listApprovals,
   readApproval,
   approve,
@@ -74,7 +87,12 @@ export const handlers: Readonly<Record<Exclude<RouteName, StreamRoute>, Handler>
   complete,
   listTickets,
   readTicket,
+  awaitTicket,
+  takeTicket,
+  commentTicket,
+  resolveTicket,
   closeTicket,
+  readInbox,
   listBudgets,
   setBudget,
   resetBudget,
@@ -89,6 +107,10 @@ export const handlers: Readonly<Record<Exclude<RouteName, StreamRoute>, Handler>
   createMessage: askModel('messages'),
   listModels,
   readModel,
+  createConsoleLink,
+  signIn,
+  readConsoleSession,
+  signOut,
   listTools,
   readPolicy,
   applyPolicy,

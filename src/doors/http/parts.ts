@@ -20,9 +20,12 @@ import type { ModelStatus } from '../../core/model/model-status.ts';
 import type { CredentialReport } from '../../shell/look/report-credentials.ts';
 import type { GapCount } from '../../shell/upkeep/record-runtime.ts';
 import type { Improvements } from '../../shell/improvement/show-improvements.ts';
+import type { Looks } from '../../shell/look/looks.ts';
 import type { TenantView } from '../../shell/look/tenant-view.ts';
 import type { TicketService } from '../../shell/ticket/ticket-service.ts';
 import type { WorkflowService } from '../../shell/session/workflow-service.ts';
+
+import type { ConsoleSessions } from './console/console-sessions.ts';
 
 /** Why the request is not authenticated. `malformed`: not a bearer key. `unavailable`: the keys cannot be read now. */
 export interface Stranger {
@@ -111,6 +114,9 @@ export interface ServedModels {
 }
 
 export interface HttpDoorParts {
+  readonly version: string;
+  nowMs(): number;
+  readonly console: ConsoleSessions;
   /** `apiKey`: the header `x-api-key` counts too. */
   authenticate(headers: IncomingHttpHeaders, apiKey?: boolean): Promise<Identity | Stranger>;
   /** Whether the holder may have this connection, by the limits. */
@@ -128,12 +134,13 @@ export interface HttpDoorParts {
   openSession(who: Principal, ceiling: Reach | null): Promise<PlainSession | ErrorReply>;
   readonly workflows: WorkflowService;
   readonly view: TenantView;
+  readonly looks: Looks;
   readonly approvals: ApprovalService;
   readonly tickets: TicketService;
   readonly budgets: BudgetService;
   readonly improvements: Improvements;
-  /** `{ session? }`: the agent reports that its work is done. */
-  complete(raw: unknown, who: Principal): Promise<Reply>;
+  /** `{ session? }`: the work of an agent is done, by its own word or by that of `by`. */
+  complete(raw: unknown, who: Principal, by?: string): Promise<Reply>;
   /** Reports that work which continued after its call is complete. */
   reportTask(callId: string, who: Principal): Promise<Reply>;
   tools(who: Principal): readonly ListedTool[];

@@ -49,7 +49,7 @@ function sessionEntry(session: WalkedSession) {
  * The principal for the service: the agent itself or, for an operator, the agent that owns the session, if it is of the
  * tenant.
  */
-async function principalFor({ id, who, parts }: Asked): Promise<Principal> {
+export async function principalFor({ id, who, parts }: Asked): Promise<Principal> {
   const scope = scopeOf(who);
   if (scope.agent !== null) return principal(who);
   return (await parts.view.ownerOf(id, scope)) ?? principal(who);
@@ -81,13 +81,14 @@ export async function takeStep(asked: Asked): Promise<Answer> {
   return reply(await parts.workflows.step('', { ...whole.raw, session: id }, principal(who), client));
 }
 
-export async function resetSession({ id, who, parts }: Asked): Promise<Answer> {
-  return reply(await parts.workflows.reset(id, principal(who)));
+/** By the agent, or by an administrator, whose name goes on record, for the agent that owns the session. */
+export async function resetSession(asked: Asked): Promise<Answer> {
+  return reply(await asked.parts.workflows.reset(asked.id, await principalFor(asked), asked.who.name));
 }
 
-export async function forkSession({ id, body, who, parts }: Asked): Promise<Answer> {
-  const { seq = null } = body as { readonly seq?: number };
-  return reply(await parts.workflows.fork(id, seq, principal(who)));
+export async function forkSession(asked: Asked): Promise<Answer> {
+  const { seq = null } = asked.body as { readonly seq?: number };
+  return reply(await asked.parts.workflows.fork(asked.id, seq, await principalFor(asked), asked.who.name));
 }
 
 /** Accepted by an administrator, whose name goes on record, for the agent that owns the session. */

@@ -9,6 +9,7 @@ import { canonicalText } from '../../core/values/canonical.ts';
 import type { ToolEntry } from '../../core/call/catalogue.ts';
 import { type ApprovalFact, argumentsIn, type Facts } from '../../core/gates/facts.ts';
 import { stepOf } from '../../core/gates/reachable.ts';
+import type { Ticket } from '../../core/recovery/ticket.ts';
 import type { Json } from '../../core/values/json.ts';
 import { invariant } from '../../core/values/unreachable.ts';
 import type { StoredCall } from '../../ports/store.ts';
@@ -47,7 +48,11 @@ export async function fetchApproval(
     rules,
     evidence: facts.evidence?.ok === true ? facts.evidence.hash : null,
     found,
-    ran: findAdoptable(asker, request, facts, shell) ?? earlier?.id ?? null,
+    ran:
+      findAdoptable(asker, request, facts, shell) ??
+      earlier?.id ??
+      (await continuedFor(asker, request, facts, shell))?.call ??
+      null,
     freshId: asker === null ? notOpened : (ids.ordered('apr_', clock.nowMs()) as ApprovalId),
     open: { now, max: shell.limits.maxPendingApprovals },
   };
@@ -67,6 +72,19 @@ async function findApproval(
   const isDenied = latest?.rules === rules && stateAt(latest, clock.nowMs()) === 'denied';
   const isForSubject = named?.subject === subject || named?.edit?.subject === subject;
   return isForSubject && !isDenied ? named : latest;
+}
+
+/** The answered ticket about an equal call: its outcome answers this request, and needs no approval of its own. */
+async function continuedFor(
+  asker: ApprovalAsker | null,
+  { key }: Request,
+  { session }: Facts,
+  { ports }: Shell,
+): Promise<Ticket | null> {
+  if (asker === null || key !== null || session?.found !== true) return null;
+  const ticket = await ports.store.continuing(session.id, asker.fingerprint);
+  // What has not begun needs its approval like every other call.
+  return ticket?.work === 'untold' ? ticket : null;
 }
 
 /** A step that ran already and that this call may adopt. */

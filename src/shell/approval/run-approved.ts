@@ -86,7 +86,7 @@ function requestOf(call: StoredCall, { model }: Approval, { argsText, evidence, 
 }
 
 /** Refusals that may pass with time: the approval is kept for a later try. */
-const transientCodes: ReadonlySet<ErrorReply['code']> = new Set<ErrorReply['code']>([
+export const transientCodes: ReadonlySet<ErrorReply['code']> = new Set<ErrorReply['code']>([
   'RATE_EXCEEDED',
   'CREDENTIAL_UNAVAILABLE',
   'DAEMON_NOT_READY',

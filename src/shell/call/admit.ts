@@ -11,6 +11,7 @@ import { invalidInput } from '../../core/gates/invalid-input.ts';
 import type { StoredCall } from '../../ports/store.ts';
 import { storedReply } from '../ending/stored-reply.ts';
 import type { Shell } from '../shell.ts';
+import { continuedBy } from '../ticket/answer-continued.ts';
 import { type Admission, fencedBy } from './attach.ts';
 import { attachedReply } from '../../core/call/notices.ts';
 import { type Asked, waitLeft } from './asked.ts';
@@ -37,13 +38,20 @@ export async function claimedBy(
   shell: Shell,
 ): Promise<Admission> {
   if (claim.fingerprint !== fingerprint) return { kind: 'refuse', refusal: keyReused(request) };
-  const call = await shell.ports.store.call(claim.callId);
+  const call = await continuationOf(claim.callId, shell);
   // The key row outlived its call: nothing to repeat, nothing to answer with.
   if (call === null) return { kind: 'new' };
   if (isUnderWay(call.state)) return { kind: 'under_way', call, attached: false };
   const isLast = !(await isUnadopted(call, shell));
   const reply = replayed(await storedReply(isLast ? await adopterOf(call, shell) : call, shell));
   return { kind: isLast ? 'answered' : 'unadopted', reply };
+}
+
+/** A key whose call failed and goes on for a ticket answers as the call that goes on. */
+async function continuationOf(id: CallId, shell: Shell): Promise<StoredCall | null> {
+  const call = await shell.ports.store.call(id);
+  const next = call?.state === 'FAILED' ? await continuedBy(call, shell) : null;
+  return next ?? call;
 }
 
 /** INVARIANT: a key whose step was adopted answers with the reply of the adoption, which tells where the state went. */

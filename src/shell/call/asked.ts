@@ -8,6 +8,7 @@ import type { Decision } from '../../core/call/decide.ts';
 import type { MetBy } from '../../core/gates/gate.ts';
 import type { ReadRequest } from '../../core/call/request.ts';
 import { canonicalText } from '../../core/values/canonical.ts';
+import type { Ticket } from '../../core/recovery/ticket.ts';
 import type { Json } from '../../core/values/json.ts';
 import type { Shell } from '../shell.ts';
 import type { Requester } from './requester.ts';
@@ -34,6 +35,8 @@ export interface Asked {
   readonly own?: Asked;
   /** Nobody asks for it: the gateway runs it by itself, under this approval or not at all. */
   readonly only?: Approval;
+  /** Nobody asks for it: it goes on for this ticket. */
+  readonly continues?: Ticket;
 }
 
 /** A call as it begins: nothing about it is decided, and nothing is on record. */
@@ -88,7 +91,7 @@ export function waitLeft({ request, arrivedAtMs }: Asked, { ports }: Shell): num
  */
 export function waitForTurn(asked: Asked, shell: Shell): number {
   // What the gateway runs by itself has nobody who could go.
-  const caller = asked.only === undefined ? waitLeft(asked, shell) : null;
+  const caller = asked.only === undefined && asked.continues === undefined ? waitLeft(asked, shell) : null;
   const deadline = asked.call.deadlineAtMs - shell.ports.clock.nowMs() + timerSlackMs;
   return Math.max(0, Math.min(shell.limits.stepQueueMs, caller ?? Infinity, deadline));
 }

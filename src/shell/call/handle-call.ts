@@ -7,6 +7,7 @@ import type { Approval } from '../../core/approval/approval.ts';
 import type { CallId, Principal, Request, SessionId } from '../../core/call/call.ts';
 import type { FieldError } from '../../core/call/catalogue.ts';
 import type { Reply } from '../../core/call/reply.ts';
+import type { Ticket } from '../../core/recovery/ticket.ts';
 import { readRequest } from '../../core/call/request.ts';
 import { isStep, takeTurn } from '../session/turn.ts';
 import type { Shell, BodyOf, NestedRequest } from '../shell.ts';
@@ -68,6 +69,19 @@ export function handleRequest(request: Request, only: Approval, fingerprint: str
   const call = { ...newCall({ ok: true, request }, who, shell), fingerprint };
   const arrivedAtMs = shell.ports.clock.monotonicMs();
   return handle({ request, call, who, requester: {}, arrivedAtMs, only }, newProgress(), shell);
+}
+
+/** The call of an answered ticket goes on, through all gates; its intent is committed with the ticket. */
+export function handleContinuation(
+  request: Request,
+  ticket: Ticket,
+  fingerprint: string,
+  shell: Shell,
+): Promise<Reply> {
+  const who = { tenant: ticket.tenant, agent: ticket.agent };
+  const call = { ...newCall({ ok: true, request }, who, shell), fingerprint };
+  const arrivedAtMs = shell.ports.clock.monotonicMs();
+  return handle({ request, call, who, requester: {}, arrivedAtMs, continues: ticket }, newProgress(), shell);
 }
 
 /** For a door that cannot tell who asks, or what of it: the same refusal as for a call that cannot be read. */

@@ -13,6 +13,7 @@ import { credentialOnRecord } from '../../core/gates/credential.ts';
 import type { Facts } from '../../core/gates/facts.ts';
 import { spendingParts } from '../approval/open-spending.ts';
 import type { Policy } from '../../core/policy/policy.ts';
+import type { Ticket } from '../../core/recovery/ticket.ts';
 import { canonicalText } from '../../core/values/canonical.ts';
 import type { Json, JsonObject } from '../../core/values/json.ts';
 import { invariant } from '../../core/values/unreachable.ts';
@@ -35,6 +36,8 @@ export interface Intent {
   readonly policy: Policy | null;
   /** The approval that it uses up; null without one. */
   readonly uses: UsedApproval | null;
+  /** The ticket for which it goes on; null for every other call. */
+  readonly continues: Ticket | null;
 }
 
 export interface UsedApproval {
@@ -196,6 +199,16 @@ const approvalRider: IntentRider = ({ call, uses }) => {
   };
 };
 
+/** INVARIANT: a ticket goes on once: whoever moves its work with their intent sends, and nobody else. */
+const ticketRider: IntentRider = ({ call, continues }) => {
+  if (continues === null) return {};
+  const { id } = continues;
+  return {
+    tickets: [{ kind: 'work', id, from: 'due', to: 'untold', continuation: call.id }],
+    notes: [note('ticket_continued', call, { ticket: id, became: 'continued', continues: continues.call })],
+  };
+};
+
 const riders: readonly IntentRider[] = [
   callRider,
   keyRider,
@@ -204,6 +217,7 @@ const riders: readonly IntentRider[] = [
   policyRider,
   workflowRider,
   approvalRider,
+  ticketRider,
   quotaRider,
 ];
 

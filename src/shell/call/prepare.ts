@@ -43,7 +43,7 @@ export async function prepare(asked: Asked, judged: Judged, shell: Shell): Promi
   return {
     ...judged,
     kind: 'next',
-    intent: { call, request, decision, facts, step, policy, uses: null },
+    intent: { call, request, decision, facts, step, policy, uses: null, continues: asked.continues ?? null },
     work: {
       tool: decision.tool,
       args: decision.args,

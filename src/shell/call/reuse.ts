@@ -17,6 +17,7 @@ import { withStateNow } from '../ending/adopt-own-result.ts';
 import { storedReply, unrecorded } from '../ending/stored-reply.ts';
 import { bare } from '../ending/transition.ts';
 import type { Shell } from '../shell.ts';
+import { answerContinued } from '../ticket/answer-continued.ts';
 import { commit } from '../upkeep/commit.ts';
 import { type Admission, attach, mayHaveHappened } from './attach.ts';
 import { answerAttached } from './admit.ts';
@@ -37,6 +38,8 @@ export async function reuse(
   const fences = step?.fences ?? prepared.facts.fences ?? [];
   const earlier = adoptable(call.fingerprint, asked.request, fences, shell);
   if (earlier !== null) return adoptEarlier(asked, admission, earlier, prepared, shell);
+  const continued = await answerContinued({ ...asked, call }, session, shell);
+  if (continued !== null) return continued;
   if (met?.kind === 'ran') return tellOutcome(met.call, asked, prepared, shell);
   if (prepared.nobodyLeftWithinMs === null || asked.only !== undefined) return null;
   const attached = await attachUnder(met, call, session, asked.requester, shell);

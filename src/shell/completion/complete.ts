@@ -17,6 +17,7 @@ import { commit } from '../upkeep/commit.ts';
 import { type CompletionFacts, factsForRecord, gatherCompletionFacts, refuseUnready } from './completion-facts.ts';
 import { expireOrVoid } from '../approval/end-approval.ts';
 import { fetchSession } from '../session/fetch-session.ts';
+import { byPerson } from '../session/workflow-sessions.ts';
 import { firstFacts, nextActions, type Shell } from '../shell.ts';
 import { factsOf } from '../call/intent.ts';
 import { newCall } from '../call/asked.ts';
@@ -31,22 +32,29 @@ interface Asked {
   readonly request: Request;
   readonly call: Call;
   readonly who: Principal;
+  /** The agent, or the person who asks on its behalf. */
+  readonly by: string;
 }
 
-/** `raw` is `{ session? }`; without a session, the agent's standing session is meant. */
-export function completeSession(raw: unknown, who: Principal, shell: Shell): Promise<Reply> {
-  const reply = answer(raw, who, shell);
+/**
+ * `raw` is `{ session? }`; without a session, the agent's standing session is meant. `by`: the person who asks on behalf
+ * of the agent.
+ */
+export function completeSession(raw: unknown, who: Principal, shell: Shell, by: string = who.agent): Promise<Reply> {
+  const reply = answer(raw, who, by, shell);
   // Closing the gateway waits for these.
   shell.live.unanswered.add(reply);
   return reply.finally(() => shell.live.unanswered.delete(reply));
 }
 
-async function answer(raw: unknown, who: Principal, shell: Shell): Promise<Reply> {
+async function answer(raw: unknown, who: Principal, by: string, shell: Shell): Promise<Reply> {
   const read = readCompletion(raw, shell.limits);
   const call = newCall(read, who, shell);
   try {
     if (!read.ok) return await refuseUnreadable(read, call, null, shell);
-    return withGapNotices(await complete({ request: read.request, call, who }, shell), shell);
+    const reply = await complete({ request: read.request, call, who, by }, shell);
+    // Notices for the agent wait for a reply that it gets itself.
+    return by === who.agent ? withGapNotices(reply, shell) : reply;
   } catch (error) {
     return unexpected(error, call, 'none', shell);
   }
@@ -64,14 +72,18 @@ async function complete(asked: Asked, shell: Shell): Promise<Reply> {
 
 /** `again`: something changed while it was read. */
 async function completeOnce(asked: Asked, shell: Shell): Promise<Reply | 'again'> {
-  const { request, call, who } = asked;
+  const { request, call, who, by } = asked;
   const policy = shell.policy();
   const session = await fetchSession(request.session, who, null, shell);
   if ('fault' in session) return notRecorded(asked, session.fault, shell);
   const facts = { ...firstFacts(who, shell), session };
   const gate = sessionGate.check(request, facts, []);
   const callInSession = { ...call, session: session.found ? session.id : null };
-  if (gate.kind === 'refuse') return refuseByGate(callInSession, { ...gate, gate: 'session' }, facts, request, shell);
+  if (gate.kind === 'refuse') {
+    const refused = await refuseByGate(callInSession, { ...gate, gate: 'session' }, facts, request, shell);
+    invariant(refused !== null, 'what the gate of sessions refuses moves nothing');
+    return refused;
+  }
   invariant(session.found, 'the gate lets only sessions pass that are there');
   // INVARIANT: the records of the session are counted before anything is read. A call that begins or ends in the
   // session, or waits there for a person, writes a record: either it is seen below, or the count has changed and
@@ -84,7 +96,7 @@ async function completeOnce(asked: Asked, shell: Shell): Promise<Reply | 'again'
   const ending = await endOutOfReach(found, shell);
   if (ending === 'store_unavailable') return notRecorded(asked, 'io', shell);
   if (ending === 'ended') return 'again';
-  const result = await commitCompletion(counted, session, found, shell);
+  const result = await commitCompletion(counted, session, { ...found, by }, shell);
   if (result === null) return 'again';
   if (result.kind === 'committed') return completedReply(callInSession, session, result.seq);
   if (result.kind === 'unavailable') return notRecorded(asked, result.fault, shell);
@@ -132,7 +144,7 @@ async function refuseCompletion(
 async function commitCompletion(
   counted: Session,
   session: Found,
-  found: CompletionFacts,
+  found: FactsAndPerson,
   shell: Shell,
 ): Promise<CommitResult | null> {
   const { id, entries, standing } = counted;
@@ -149,10 +161,14 @@ async function commitCompletion(
   return result;
 }
 
-function completionRecord({ id, standing }: Session, { step }: Found, found: CompletionFacts, shell: Shell) {
+type FactsAndPerson = CompletionFacts & Pick<Asked, 'by'>;
+
+function completionRecord(session: Session, { step }: Found, found: FactsAndPerson, shell: Shell) {
+  const { id, standing } = session;
   const policy = policyOnRecord(shell.policy(), shell);
   const position = step === null ? {} : { state_before: step.digest, state_after: step.digest, step: step.seq };
-  const body = canonicalText({ standing, completion: factsForRecord(found), ...position, ...policy.body });
+  const person = byPerson(found.by, session);
+  const body = canonicalText({ standing, completion: factsForRecord(found), ...position, ...policy.body, ...person });
   return {
     blobs: policy.blobs,
     records: [{ kind: 'session_completed', call: null, session: id, body, payloads: [] }] as const,

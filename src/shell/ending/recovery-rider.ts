@@ -7,9 +7,11 @@ import type { RecordDraft } from '../../core/journal/record.ts';
 import type { Dispatch, OpenedTicket } from '../../core/recovery/dispatch.ts';
 import { doubtTicket, recordsOfDispatch, recordOfTicket } from '../../core/recovery/dispatch-records.ts';
 import { recoveryText, type ToolRecovery } from '../../core/recovery/playbook.ts';
-import { type Ticket, ticketIdOf } from '../../core/recovery/ticket.ts';
+import { opened as asOpened, type Ticket, type TicketFence, ticketIdOf } from '../../core/recovery/ticket.ts';
+import { termsOf } from '../../core/ticket/terms.ts';
 import type { Blob, FenceWrite, TicketWrite } from '../../ports/store.ts';
 import type { Shell } from '../shell.ts';
+import { ticketRulesOf } from '../ticket/live-tickets.ts';
 import type { EndRider, Move } from './ending.ts';
 import { note } from './transition.ts';
 
@@ -53,8 +55,16 @@ function ticketFor({ ending: { dispatch }, context }: Move, isDoubted: boolean):
   return isDoubted && context.recovery.reconcile === null ? doubtTicket : null;
 }
 
-export function ticketOf(call: Call, { reason, queue }: OpenedTicket, shell: Shell): Ticket {
+export function ticketOf(
+  call: Call,
+  { reason, queue }: OpenedTicket,
+  shell: Shell,
+  fence: TicketFence | null = null,
+): Ticket {
+  const openedAtMs = shell.ports.clock.nowMs();
+  const { dueMs, expiresMs } = termsOf(queue, ticketRulesOf(shell));
   return {
+    ...asOpened,
     id: ticketIdOf(call.id, reason),
     tenant: call.tenant,
     agent: call.agent,
@@ -63,10 +73,10 @@ export function ticketOf(call: Call, { reason, queue }: OpenedTicket, shell: She
     tool: call.tool,
     queue,
     reason,
-    state: 'open',
-    openedAtMs: shell.ports.clock.nowMs(),
-    closedAtMs: null,
-    closedBy: null,
+    openedAtMs,
+    dueAtMs: dueMs === null ? null : openedAtMs + dueMs,
+    expiresAtMs: expiresMs === null ? null : openedAtMs + expiresMs,
+    fence,
   };
 }
 

@@ -17,6 +17,7 @@ import { recoveryOf, type Shell } from '../shell.ts';
 import { commit, markAnswered } from '../upkeep/commit.ts';
 import { concludeElsewhere } from './conclude.ts';
 import type { Ending } from './ending.ts';
+import type { CommitParts } from './transition.ts';
 
 export interface Judgement {
   readonly happened: 'yes' | 'no' | 'unknown';
@@ -39,6 +40,17 @@ export type Judged =
   | { readonly quarantinedForMs: number };
 
 export async function settleDoubt(id: CallId, judgement: Judgement, shell: Shell): Promise<Judged> {
+  const judged = await settleWith(id, judgement, {}, shell);
+  return judged === 'moved' ? 'store_unavailable' : judged;
+}
+
+/** The same with more in the commit, such as the end of a ticket. `moved`: that did not fit any more. */
+export async function settleWith(
+  id: CallId,
+  judgement: Judgement,
+  beside: CommitParts,
+  shell: Shell,
+): Promise<Judged | 'moved'> {
   // INVARIANT: only the word no is a no; whatever else was said lifts nothing.
   if (!isJudgement(judgement, shell)) return 'unclear';
   if (typeof id !== 'string') return 'not_found';
@@ -46,7 +58,7 @@ export async function settleDoubt(id: CallId, judgement: Judgement, shell: Shell
     const leftMs = await quarantineOf(id, shell);
     if (leftMs > 0) return { quarantinedForMs: leftMs };
   }
-  return settleAs(id, judgement, shell);
+  return settleAs(id, judgement, shell, beside);
 }
 
 /** How long a no is no proof yet; 0 if the call is not in doubt. */
@@ -66,7 +78,12 @@ export function quarantineLeftMs(records: readonly JournalEntry[], quarantineMs:
 }
 
 /** Settles a doubt by a judgement that is known to be one. */
-export async function settleAs(id: CallId, judgement: Judgement, shell: Shell): Promise<Exclude<Judged, object>> {
+export async function settleAs(
+  id: CallId,
+  judgement: Judgement,
+  shell: Shell,
+  beside: CommitParts = {},
+): Promise<Exclude<Judged, object> | 'moved'> {
   for (let tries = 0; tries <= shell.limits.maxRedecisions; tries++) {
     const call = await shell.ports.store.call(id);
     if (call === null) return 'not_found';
@@ -74,6 +91,7 @@ export async function settleAs(id: CallId, judgement: Judgement, shell: Shell): 
     const where = await standing(call, shell);
     const ending: Ending = {
       events: [eventOf(judgement)],
+      parts: beside,
       say: (envelope, effect) => replyFor(call, judgement, envelope, effect, shell),
       record: ({ effect }) => ({
         by: judgement.by,
@@ -91,6 +109,7 @@ export async function settleAs(id: CallId, judgement: Judgement, shell: Shell): 
       return 'settled';
     }
     if (result.kind === 'unavailable') return 'store_unavailable';
+    if (result.on === 'ticket') return 'moved';
   }
   return 'store_unavailable';
 }

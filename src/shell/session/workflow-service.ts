@@ -41,9 +41,10 @@ export interface WorkflowService {
    * rejects.
    */
   step(workflow: string, raw: unknown, who: Principal, requester: Requester): Promise<Reply>;
-  reset(session: string, who: Principal): Promise<Reply>;
+  /** `by`: who asks for it on behalf of the agent; the agent itself, unless a person is named. Goes on record. */
+  reset(session: string, who: Principal, by?: string): Promise<Reply>;
   /** A new session that begins with the state of the other after step `seq`; null means its present state. */
-  fork(session: string, seq: number | null, who: Principal): Promise<Reply>;
+  fork(session: string, seq: number | null, who: Principal, by?: string): Promise<Reply>;
   /** Accepts a changed workflow for a session, on behalf of `by`: the agent itself, unless a person is named. */
   accept(session: string, who: Principal, by?: string): Promise<Reply>;
   /** Due timers fire first; no migration runs. */
@@ -62,14 +63,14 @@ export function createWorkflowService(all: Shell, only: string | null = null): W
       return 'error' in opened ? opened : sessionView(opened.session, opened.fact);
     },
     step: (name, raw, who, requester) => takeStep({ name, fields: fieldsOf(raw), who, requester }, firstSteps, shell),
-    reset(handle, who) {
+    reset(handle, who, by = who.agent) {
       return change(handle, 'reset_session', who, shell, async ({ session, fact }) => {
         const started = fact.workflow.machine.start(shell.ports.clock.nowMs());
         if (started.kind === 'failed') return refuseBroken('reset_session', started.problem, shell);
-        return resetTo(session, started.snapshot, shell);
+        return resetTo(session, started.snapshot, by, shell);
       });
     },
-    fork: (handle, seq, who) => fork(handle, seq, who, shell),
+    fork: (handle, seq, who, by = who.agent) => fork({ handle, seq, who, by }, shell),
     accept(handle, who, by = who.agent) {
       return change(handle, 'accept_session', who, shell, async ({ session, whole: fact }) => {
         // A changed workflow does not restart a stopped session; resetting it takes the new version as well.
@@ -149,7 +150,14 @@ function stepIn(session: SessionId, { fields, who, requester }: ArrivedStep, she
   return handleCall({ ...fields, session }, who, requester, shell, { session });
 }
 
-async function fork(handle: string, seq: number | null, who: Principal, shell: Shell): Promise<Reply> {
+interface AskedFork {
+  readonly handle: string;
+  readonly seq: number | null;
+  readonly who: Principal;
+  readonly by: string;
+}
+
+async function fork({ handle, seq, who, by }: AskedFork, shell: Shell): Promise<Reply> {
   const found = await findSession(handle, 'fork_session', 'change', who, shell);
   if ('error' in found) return found;
   const { session, fact } = found;
@@ -162,7 +170,7 @@ async function fork(handle: string, seq: number | null, who: Principal, shell: S
   if ('first' in snapshot) return refuseNotKept(seq, snapshot.first, session, fact, shell);
   const problem = fact.workflow.machine.problemWith(snapshot);
   if (problem !== null) return refuseBroken('fork_session', problem, shell);
-  const opened = await openFork(session, fact, at, snapshot, shell);
+  const opened = await openFork(session, fact, { at, snapshot, by }, shell);
   if (opened.kind !== 'opened') return refuseOpening('fork_session', opened, shell);
   // Nobody knows the new handle yet, so a fork whose source took a step meanwhile is closed again.
   const now = await shell.ports.store.session(session.id);

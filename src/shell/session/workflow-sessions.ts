@@ -86,14 +86,14 @@ async function rearmTimers(snapshot: Snapshot, session: Session, at: number, she
 export function openFork(
   session: Session,
   fact: StepFact,
-  at: number,
-  snapshot: Snapshot,
+  { at, snapshot, by }: { readonly at: number; readonly snapshot: Snapshot; readonly by: string },
   shell: Shell,
 ): Promise<Opened> {
   const { id: source, tenant, agent } = session;
   // INVARIANT: a call in doubt is in doubt in every session forked from there, and its outcome is adopted in each.
   const { workflow, fences } = fact;
-  const origin = { about: { from: source, from_step: at }, fences, ceiling: ceilingOf(source), source };
+  const about = { from: source, from_step: at, ...byPerson(by, session) };
+  const origin = { about, fences, ceiling: ceilingOf(source), source };
   return openWorkflowAt({ workflow, snapshot, who: { tenant, agent }, kind: 'session_forked', ...origin }, shell);
 }
 
@@ -153,8 +153,12 @@ async function open(
   return { kind: 'opened', session };
 }
 
+/** Who did it on behalf of the agent. */
+export const byPerson = (by: string, { agent }: Pick<Session, 'agent'>): { readonly by?: string } =>
+  by === agent ? {} : { by };
+
 /** Back to the initial state. A call in doubt stays fenced: a reset does not tell what it did. */
-export async function resetTo(session: Session, snapshot: Snapshot, shell: Shell): Promise<CommitResult> {
+export async function resetTo(session: Session, snapshot: Snapshot, by: string, shell: Shell): Promise<CommitResult> {
   const { digest } = await snapshotOf(session, shell);
   const workflow = shell.workflows.get(session.workflow?.name ?? '');
   const draft = draftOf(snapshot);
@@ -164,6 +168,7 @@ export async function resetTo(session: Session, snapshot: Snapshot, shell: Shell
     state_after: digestOf(session.id, draft.text, shell),
     step: session.seq + 1,
     manifest,
+    ...byPerson(by, session),
   });
   shell.live.streaks.delete(session.id);
   return commit(

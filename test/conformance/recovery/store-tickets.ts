@@ -95,7 +95,7 @@ function provesClosing(create: Create): void {
     assert.deepEqual(await store.ticket(ticket.id), found);
     const again = await commitOne(store, ticketing(closingTicket(ticket, 'bob')));
     assert.deepEqual(again, { kind: 'conflict', on: 'ticket', found });
-    const unknown = await commitOne(store, ticketing(closingTicket({ id: none })));
+    const unknown = await commitOne(store, ticketing(closingTicket(aTicket())));
     assert.deepEqual(unknown, { kind: 'conflict', on: 'ticket', found: null });
   });
 

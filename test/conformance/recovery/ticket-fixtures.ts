@@ -1,6 +1,6 @@
 /** What do tickets look like in the tests of stores? What a test does not say is ordinary. */
 import type { CallId } from '../../../src/core/call/call.ts';
-import { type Ticket, ticketIdOf } from '../../../src/core/recovery/ticket.ts';
+import { changed, opened, type Ticket, ticketIdOf } from '../../../src/core/recovery/ticket.ts';
 import type { Store, TicketWrite, Transition } from '../../../src/ports/store.ts';
 import { aTransition, mustCommit, nextId, startMs } from '../store-fixtures.ts';
 
@@ -14,10 +14,11 @@ export function aTicket(over: Partial<Omit<Ticket, 'id'>> = {}): Ticket {
     session: null,
     tool: 'refund',
     queue: 'operators',
-    state: 'open',
+    ...opened,
     openedAtMs: startMs,
-    closedAtMs: null,
-    closedBy: null,
+    dueAtMs: null,
+    expiresAtMs: null,
+    fence: null,
     ...over,
     call,
     reason,
@@ -28,11 +29,10 @@ export const ticketing = (...tickets: readonly TicketWrite[]): Transition => aTr
 
 export const openingTicket = (ticket: Ticket): TicketWrite => ({ kind: 'open', ticket });
 
-export const closingTicket = ({ id }: Pick<Ticket, 'id'>, by = 'ada', atMs = startMs + 9): TicketWrite => ({
-  kind: 'close',
-  id,
-  by,
-  atMs,
+export const closingTicket = (ticket: Ticket, by = 'ada', atMs = startMs + 9): TicketWrite => ({
+  kind: 'change',
+  ticket: closed(ticket, by, atMs),
+  expect: ticket.version,
 });
 
 export const mootTicket = ({ call, reason }: Ticket, by = 'recourse', atMs = startMs + 9): TicketWrite => ({
@@ -43,12 +43,13 @@ export const mootTicket = ({ call, reason }: Ticket, by = 'recourse', atMs = sta
   atMs,
 });
 
-export const closed = (ticket: Ticket, by = 'ada', atMs = startMs + 9): Ticket => ({
-  ...ticket,
-  state: 'closed',
-  closedBy: by,
-  closedAtMs: atMs,
-});
+export const closed = (ticket: Ticket, by = 'ada', atMs = startMs + 9): Ticket =>
+  changed(ticket, {
+    state: 'closed',
+    closedBy: by,
+    closedAtMs: atMs,
+    end: by === 'recourse' ? 'settled' : 'give_up',
+  });
 
 export async function mustOpenTicket(store: Store, over: Partial<Omit<Ticket, 'id'>> = {}): Promise<Ticket> {
   const ticket = aTicket(over);

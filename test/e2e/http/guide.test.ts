@@ -15,6 +15,7 @@ const whoMay = {
   look: 'operators',
   evaluate: 'operators',
   approve: 'approver',
+  change_session: 'agent, admin',
   administer: 'admin',
   key: 'all',
 } as const;

@@ -6,7 +6,7 @@ import type { CallId } from '../../../src/core/call/call.ts';
 import { doorProblems } from '../../../src/core/http/door-problems.ts';
 import type { Ticket } from '../../../src/core/recovery/ticket.ts';
 import { codeOfProblem } from '../../../src/doors/http/ticket-routes.ts';
-import { closeProblems } from '../../../src/shell/ticket/ticket-service.ts';
+import { ticketProblems } from '../../../src/shell/ticket/ticket-problems.ts';
 import { mustOpenTicket } from '../../conformance/recovery/ticket-fixtures.ts';
 import { aPolicy, anAgent } from '../../support/a-policy.ts';
 import { shapeOf } from '../../support/shape-of.ts';
@@ -40,11 +40,19 @@ test('a person looks at a ticket with its call, masked, closes it, and that is o
     session: 'null',
     call_id: 'string',
     opened_at: 'string',
+    due_at: 'null',
+    expires_at: 'null',
+    overdue: 'boolean',
+    assignee: 'null',
+    answer: 'null',
+    continued_by: 'null',
     closed_at: 'null',
     closed_by: 'null',
     age_seconds: 'number',
     note: 'null',
     closing: 'string',
+    answers: [{ answer: 'string', does: 'string' }],
+    comments: [],
     call: 'null',
   });
   const about = shown.body['call'] as Record<string, unknown>;
@@ -65,10 +73,10 @@ test('a person looks at a ticket with its call, masked, closes it, and that is o
   assert.deepEqual([twice.status, twice.body['code']], [409, 'TicketClosed']);
   assert.match(String(twice.body['detail']), /^it was closed by ada at 20/);
   const audit = await ask('GET', '/v1/audit?follow=false', { key: keys.admin });
-  assert.equal(audit.text.match(/"kind":"ticket_closed"/g)?.length, 1);
+  assert.equal(audit.text.match(/"kind":"ticket_resolved"/g)?.length, 1);
 });
 
-test('an agent can neither list, nor read, nor close; a viewer and an approver cannot close', async (t) => {
+test('an agent can neither list, nor read, nor answer; a viewer only looks', async (t) => {
   const { ask, keys, openTicket } = await open(t);
   const { id } = await openTicket();
   for (const [role, method, target, status] of [
@@ -76,7 +84,13 @@ test('an agent can neither list, nor read, nor close; a viewer and an approver c
     ['agent', 'GET', `/v1/tickets/${id}`, 403],
     ['agent', 'POST', `/v1/tickets/${id}/close`, 403],
     ['viewer', 'POST', `/v1/tickets/${id}/close`, 403],
-    ['approver', 'POST', `/v1/tickets/${id}/close`, 403],
+    ['agent', 'POST', `/v1/tickets/${id}/resolve`, 403],
+    ['agent', 'POST', `/v1/tickets/${id}/take`, 403],
+    ['agent', 'POST', `/v1/tickets/${id}/comments`, 403],
+    ['agent', 'GET', '/v1/inbox', 403],
+    ['viewer', 'POST', `/v1/tickets/${id}/resolve`, 403],
+    ['viewer', 'POST', `/v1/tickets/${id}/take`, 403],
+    ['viewer', 'GET', '/v1/inbox', 200],
     ['approver', 'GET', '/v1/tickets', 200],
   ] as const) {
     const answer = await ask(method, target, { key: keys[role], ...(method === 'POST' ? { body: {} } : {}) });
@@ -132,5 +146,5 @@ test('a list is bounded, goes on page by page, and takes queue and state', async
 
 test('every problem of closing has a code with the status of the table', () => {
   for (const [problem, code] of Object.entries(codeOfProblem))
-    assert.equal(doorProblems[code].status, closeProblems[problem as keyof typeof codeOfProblem], problem);
+    assert.equal(doorProblems[code].status, ticketProblems[problem as keyof typeof codeOfProblem], problem);
 });

@@ -10,7 +10,7 @@ import { test } from 'node:test';
 
 import { openSqliteStore } from '../../../src/adapters/store-sqlite/open-store.ts';
 import type { CallId } from '../../../src/core/call/call.ts';
-import { type TicketReason, ticketIdOf } from '../../../src/core/recovery/ticket.ts';
+import { type Ticket, type TicketId, type TicketReason, ticketIdOf } from '../../../src/core/recovery/ticket.ts';
 import type { CommitResult, FenceWrite, Store, TicketWrite, Transition } from '../../../src/ports/store.ts';
 import {
   aCall,
@@ -42,9 +42,10 @@ const tenants = ['acme', 'other'] as const;
 function drawTicket(random: Random): TicketWrite {
   const [{ id: call }, reason] = [random.pick(calls), random.pick(reasons)];
   const [by, atMs] = [random.pick(['ada', 'bob']), startMs + random.between(0, 9)];
-  const kind = random.pick(['open', 'open', 'close', 'moot'] as const);
+  const kind = random.pick(['open', 'open', 'change', 'change', 'work', 'moot'] as const);
   if (kind === 'moot') return { kind, call, reason, by, atMs };
-  if (kind === 'close') return { kind, id: ticketIdOf(call, reason), by, atMs };
+  if (kind === 'work') return drawWork(ticketIdOf(call, reason), random);
+  if (kind === 'change') return drawChange(aTicket({ call, reason, openedAtMs: startMs }), random);
   const wrong = random.chance(0.05) ? { closedBy: 'ada' } : {};
   const tenant = random.chance(0.2) ? 'other' : 'acme';
   return {
@@ -52,6 +53,34 @@ function drawTicket(random: Random): TicketWrite {
     ticket: aTicket({ call, reason, tenant, queue: random.pick(['q1', 'q2']), openedAtMs: atMs, ...wrong }),
   };
 }
+
+function drawWork(id: TicketId, random: Random): TicketWrite {
+  const [from, to] = [random.pick(works), random.pick(works)];
+  return { kind: 'work', id, from, to, continuation: random.pick([null, ...calls.map((call) => call.id)]) };
+}
+
+/** Often of a version, or of fields, that the ticket does not have. */
+function drawChange(ticket: Ticket, random: Random): TicketWrite {
+  const expect = random.between(1, 4);
+  const isClosed = random.chance(0.4);
+  const after: Ticket = {
+    ...ticket,
+    version: random.chance(0.05) ? expect : expect + 1,
+    queue: random.pick(['q1', 'q2']),
+    dueAtMs: random.pick([null, startMs + 3]),
+    expiresAtMs: random.pick([null, startMs + 6]),
+    overdueAtMs: random.pick([null, startMs + 4]),
+    assignee: random.pick([null, 'ada']),
+    fence: random.pick([null, { session: plain.id, operation: 'op1' }]),
+    ...(isClosed
+      ? { state: 'closed', closedBy: 'ada', closedAtMs: startMs, end: 'retry', work: random.pick(works) }
+      : {}),
+  };
+  const unlessEqual = { session: plain.id, fingerprint: 'f1', after: 'call_a' as CallId };
+  return { kind: 'change', ticket: after, expect, ...(random.chance(0.2) ? { unlessEqual } : {}) };
+}
+
+const works = ['none', 'due', 'untold', 'told'] as const;
 
 function drawFence(random: Random): Transition {
   const { id: call } = random.pick(calls);
@@ -106,6 +135,10 @@ async function contentOf(store: Store) {
     pages,
     next: await Promise.all(next.map((filter) => store.listTickets(filter))),
     tickets: await Promise.all(calls.map(({ id }) => store.ticketsOf(id))),
+    dueTickets: await store.dueTickets(startMs + 5, 3),
+    toRun: await store.ticketsToRun('', 3),
+    ticketFences: await store.ticketFences(plain.id),
+    continuing: await store.continuing(plain.id, 'f1'),
     open: await Promise.all(tenants.map((tenant) => store.openTickets(tenant))),
     calls: await store.listCalls({ limit: 9 }),
     due: await store.due(startMs + 5, 9),
@@ -123,7 +156,7 @@ test(
     try {
       for (let seed = 1; seed <= seeds; seed++) {
         const random = createRandom(seed, 'tickets');
-        const model = openMemoryStore(createMemoryState(createRandom(seed, 'model'), true), 0);
+        const model = openMemoryStore(createMemoryState(createRandom(seed, 'model')), 0);
         const opened = await openSqliteStore({ file: path.join(folder, `${seed}.db`), nowMs: () => 0 });
         assert.ok(opened.kind === 'opened');
         const snapshot = { text: '{}', dueAtMs: null };

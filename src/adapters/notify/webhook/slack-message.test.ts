@@ -144,6 +144,12 @@ test('a ticket is named with its queue, and the reason is the message', () => {
     session: null,
     call_id: 'call_1',
     opened_at: '2026-05-18T00:00:00Z',
+    due_at: null,
+    expires_at: null,
+    overdue: false,
+    assignee: null,
+    answer: null,
+    continued_by: null,
     closed_at: null,
     closed_by: null,
   } as const;

@@ -162,8 +162,44 @@ CREATE INDEX approvals_spending ON approvals (expires_at)
   WHERE account IS NOT NULL AND state IN ('pending', 'granted', 'denied');
 `;
 
+/** Who works on a ticket, its times, its fence and its answer. A listing of what is due or left to run is short. */
+const ticketAnswers = `
+ALTER TABLE tickets ADD COLUMN version INTEGER NOT NULL DEFAULT 1;
+ALTER TABLE tickets ADD COLUMN due_at INTEGER;
+ALTER TABLE tickets ADD COLUMN expires_at INTEGER;
+ALTER TABLE tickets ADD COLUMN overdue_at INTEGER;
+ALTER TABLE tickets ADD COLUMN next_at INTEGER;
+ALTER TABLE tickets ADD COLUMN assignee TEXT;
+ALTER TABLE tickets ADD COLUMN fence_session TEXT;
+ALTER TABLE tickets ADD COLUMN fence_operation TEXT;
+ALTER TABLE tickets ADD COLUMN end TEXT;
+ALTER TABLE tickets ADD COLUMN work TEXT NOT NULL DEFAULT 'none';
+ALTER TABLE tickets ADD COLUMN continuation TEXT;
+ALTER TABLE tickets ADD COLUMN answer TEXT;
+UPDATE tickets SET end = CASE closed_by WHEN 'recourse' THEN 'settled' ELSE 'give_up' END WHERE state = 'closed';
+CREATE INDEX tickets_next ON tickets (next_at, id) WHERE next_at IS NOT NULL;
+CREATE INDEX tickets_due ON tickets (id) WHERE work = 'due';
+CREATE INDEX tickets_untold ON tickets (session, id) WHERE work IN ('due', 'untold');
+CREATE INDEX tickets_fence ON tickets (fence_session, id) WHERE state = 'open' AND fence_session IS NOT NULL;
+`;
+
+/** Some items of the call are on record as done, and the others are sent again. */
+const kept = `
+ALTER TABLE calls ADD COLUMN kept INTEGER NOT NULL DEFAULT 0;
+`;
+
 /** The migration at index n makes a file of version n one of version n + 1. */
-export const migrations: readonly string[] = [first, workflows, approvals, pins, age, tickets, quotas];
+export const migrations: readonly string[] = [
+  first,
+  workflows,
+  approvals,
+  pins,
+  age,
+  tickets,
+  quotas,
+  ticketAnswers,
+  kept,
+];
 export const schemaVersion = migrations.length;
 
 /** Brings a file to today's version, each step in a transaction of its own. */

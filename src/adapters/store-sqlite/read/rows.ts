@@ -5,7 +5,7 @@
 import { type Approval, type ApprovalState, approvalStates } from '../../../core/approval/approval.ts';
 import type { CallId, IncarnationId, SessionId } from '../../../core/call/call.ts';
 import type { Position } from '../../../core/journal/record.ts';
-import { type Ticket, ticketReasons } from '../../../core/recovery/ticket.ts';
+import { nextLookAtMs, type Ticket, ticketReasons, ticketWork } from '../../../core/recovery/ticket.ts';
 import type { CallState, EffectClass } from '../../../core/taxonomy.ts';
 import { canonicalText } from '../../../core/values/canonical.ts';
 import type { Session, StoredCall, StoredTask, WorkflowSession } from '../../../ports/store.ts';
@@ -25,6 +25,7 @@ export interface CallRow {
   readonly attempt: number;
   readonly owner: string | null;
   readonly tainted: number;
+  readonly kept: number;
   readonly created_at: number;
   readonly deadline_at: number;
   readonly due_at: number | null;
@@ -55,6 +56,7 @@ export function callOf(row: CallRow): StoredCall {
     attempt: row.attempt,
     owner: row.owner as IncarnationId | null,
     tainted: row.tainted === 1,
+    ...(row.kept === 1 ? { kept: true } : {}),
     createdAtMs: row.created_at,
     deadlineAtMs: row.deadline_at,
     dueAtMs: row.due_at,
@@ -208,6 +210,17 @@ export interface TicketRow {
   readonly opened_at: number;
   readonly closed_at: number | null;
   readonly closed_by: string | null;
+  readonly version: number;
+  readonly due_at: number | null;
+  readonly expires_at: number | null;
+  readonly overdue_at: number | null;
+  readonly assignee: string | null;
+  readonly fence_session: string | null;
+  readonly fence_operation: string | null;
+  readonly end: string | null;
+  readonly work: string;
+  readonly continuation: string | null;
+  readonly answer: string | null;
 }
 
 export function ticketOf(row: TicketRow): Ticket {
@@ -224,5 +237,39 @@ export function ticketOf(row: TicketRow): Ticket {
     openedAtMs: row.opened_at,
     closedAtMs: row.closed_at,
     closedBy: row.closed_by,
+    version: row.version,
+    dueAtMs: row.due_at,
+    expiresAtMs: row.expires_at,
+    overdueAtMs: row.overdue_at,
+    assignee: row.assignee,
+    fence:
+      row.fence_session === null
+        ? null
+        : { session: row.fence_session as SessionId, operation: row.fence_operation ?? row.tool },
+    end: row.end as Ticket['end'],
+    // INVARIANT: what this version does not know is not run.
+    work: Object.hasOwn(ticketWork, row.work) ? (row.work as Ticket['work']) : 'told',
+    continuation: row.continuation as CallId | null,
+    answerText: row.answer,
   };
 }
+
+/** What changes of a ticket, in the order of its statements. */
+export const changingColumnsOfTicket = (ticket: Ticket) =>
+  [
+    ticket.state,
+    ticket.closedAtMs,
+    ticket.closedBy,
+    ticket.version,
+    ticket.dueAtMs,
+    ticket.expiresAtMs,
+    ticket.overdueAtMs,
+    nextLookAtMs(ticket),
+    ticket.assignee,
+    ticket.fence?.session ?? null,
+    ticket.fence?.operation ?? null,
+    ticket.end,
+    ticket.work,
+    ticket.continuation,
+    ticket.answerText,
+  ] as const;

@@ -1,7 +1,7 @@
 /** Checks the shape of requests that come from a forwarder. What they ask for is checked like everyone's. */
 import { approvalStates } from '../../../core/approval/approval.ts';
 import { recordKinds } from '../../../core/journal/record.ts';
-import { ticketReasons } from '../../../core/recovery/ticket.ts';
+import { ticketReasons, ticketWork } from '../../../core/recovery/ticket.ts';
 import { callStates, effectClasses } from '../../../core/taxonomy.ts';
 import type { WriteRequest } from '../write/batch.ts';
 import { isObject } from '../../../core/values/json.ts';
@@ -63,6 +63,7 @@ const call = object({
   attempt: whole,
   owner: orNull(text),
   tainted: flag,
+  kept: optional(flag),
   createdAtMs: whole,
   deadlineAtMs: whole,
   dueAtMs: orNull(whole),
@@ -191,11 +192,33 @@ const ticket = object({
   openedAtMs: whole,
   closedAtMs: orNull(whole),
   closedBy: orNull(text),
+  version: whole,
+  dueAtMs: orNull(whole),
+  expiresAtMs: orNull(whole),
+  overdueAtMs: orNull(whole),
+  assignee: orNull(text),
+  fence: orNull(object({ session: text, operation: text })),
+  end: orNull(text),
+  work: oneOf(ticketWork),
+  continuation: orNull(text),
+  answerText: orNull(text),
 });
 
 const ticketWrite = anyOf(
   object({ kind: literal('open'), ticket }),
-  object({ kind: literal('close'), id: text, by: text, atMs: whole }),
+  object({
+    kind: literal('change'),
+    ticket,
+    expect: whole,
+    unlessEqual: optional(object({ session: text, fingerprint: text, after: text })),
+  }),
+  object({
+    kind: literal('work'),
+    id: text,
+    from: oneOf(ticketWork),
+    to: oneOf(ticketWork),
+    continuation: orNull(text),
+  }),
   object({ kind: literal('moot'), call: text, reason: oneOf(ticketReasons), by: text, atMs: whole }),
 );
 

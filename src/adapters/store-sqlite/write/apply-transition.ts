@@ -119,7 +119,9 @@ function placeConflict({ call, nobodyLeftWithinMs }: Transition, { statements, a
   if (nobodyLeftWithinMs === null || call === null || call.kind === 'mark') return null;
   const { session, fingerprint, id } = call.call;
   const row = statements.leftEqual.get(session, fingerprint, age - nobodyLeftWithinMs, id) as CallRow | undefined;
-  return row === undefined ? null : { kind: 'conflict', on: 'place', found: callOf(row) };
+  // INVARIANT: what goes on for a ticket is not done once more by an equal call of its agent.
+  const found = row ?? (statements.continuedEqual.get(session, fingerprint, id) as CallRow | undefined);
+  return found === undefined ? null : { kind: 'conflict', on: 'place', found: callOf(found) };
 }
 
 function outlineOf({ records, session }: Transition, { chain, ledger, age }: Writing): Outline {

@@ -1,6 +1,6 @@
 /**
  * Erases the payloads of a call: salt and bytes are deleted, the commitments stay, and a record says what and why.
- * Arguments that an approver changed are deleted with them.
+ * Arguments that an approver changed, or that answered a ticket, are deleted with them.
  */
 import { canonicalText } from '../../../core/values/canonical.ts';
 import type { CallId, SessionId } from '../../../core/call/call.ts';
@@ -30,14 +30,21 @@ export function eraseCall({ erase, reason, atMs }: EraseRequest, { statements, l
         payloads.push({ ...positionOf(row.at), part });
   }
   const edited = (statements.eraseEdits.all(erase) as unknown as { id: string }[]).map(({ id }) => id).sort();
+  const answers = (statements.eraseAnswers.all(erase) as unknown as { id: string }[]).map(({ id }) => id).sort();
   // Nothing was left to erase: asking twice is asking once.
-  if (payloads.length + edited.length === 0) return { kind: 'committed', seq: call.seq, position: null };
+  if (payloads.length + edited.length + answers.length === 0)
+    return { kind: 'committed', seq: call.seq, position: null };
   const session = call.session === null ? null : ledger.session(call.session);
   if (session !== null) {
     session.entries += 1;
     session.changed = true;
   }
-  const body = canonicalText({ payloads, reason, ...(edited.length === 0 ? {} : { approvals: edited }) });
+  const body = canonicalText({
+    payloads,
+    reason,
+    ...(edited.length === 0 ? {} : { approvals: edited }),
+    ...(answers.length === 0 ? {} : { tickets: answers }),
+  });
   const draft = { kind: 'erased' as const, call: erase, session: call.session as SessionId | null, body, payloads: [] };
   const seq = chain.append(draft, session?.entries ?? 0, atMs);
   if (session !== null && session.workflow !== null)

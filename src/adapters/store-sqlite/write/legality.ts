@@ -3,7 +3,7 @@
  * is written.
  */
 import { wrongQuotas } from './quotas.ts';
-import { ticketIdOf } from '../../../core/recovery/ticket.ts';
+import { isOpen, type Ticket, ticketIdOf } from '../../../core/recovery/ticket.ts';
 import { legalTransitions } from '../../../core/taxonomy.ts';
 import type { ApprovalWrite, CallChange, TicketWrite, Transition } from '../../../ports/store.ts';
 
@@ -111,15 +111,29 @@ function wrongApprovals(writes: readonly ApprovalWrite[]): string | null {
 function wrongTickets(writes: readonly TicketWrite[]): string | null {
   if (writes.length > maxTickets) return `a transition writes at most ${maxTickets} tickets`;
   for (const write of writes) {
-    const atMs = write.kind === 'open' ? write.ticket.openedAtMs : write.atMs;
-    if (!Number.isSafeInteger(atMs)) return 'the times of a ticket are whole milliseconds';
-    if (write.kind !== 'open') continue;
-    const { id, call, reason, state, closedAtMs, closedBy } = write.ticket;
-    // INVARIANT: a ticket is found by its call and its reason.
-    if (id !== ticketIdOf(call, reason)) return `ticket '${id}' is not named for its call and its reason`;
-    if (state !== 'open' || closedAtMs !== null || closedBy !== null) return `ticket '${id}' opens as open`;
+    const wrong = wrongTicket(write);
+    if (wrong !== null) return wrong;
   }
   return null;
 }
+
+function wrongTicket(write: TicketWrite): string | null {
+  if (write.kind === 'moot') return Number.isSafeInteger(write.atMs) ? null : wrongTimes;
+  if (write.kind === 'work') return write.from === write.to ? `ticket '${write.id}' stays where it is` : null;
+  const { ticket } = write;
+  if (!hasWholeTimes(ticket)) return wrongTimes;
+  // INVARIANT: a ticket is found by its call and its reason.
+  if (ticket.id !== ticketIdOf(ticket.call, ticket.reason))
+    return `ticket '${ticket.id}' is not named for its call and its reason`;
+  if (write.kind === 'change') return null;
+  return ticket.version === 1 && isOpen(ticket) ? null : `ticket '${ticket.id}' opens as open`;
+}
+
+const wrongTimes = 'the times of a ticket are whole milliseconds';
+
+const hasWholeTimes = ({ openedAtMs, closedAtMs, dueAtMs, expiresAtMs, overdueAtMs }: Ticket): boolean =>
+  [openedAtMs, closedAtMs, dueAtMs, expiresAtMs, overdueAtMs].every(
+    (time) => time === null || Number.isSafeInteger(time),
+  );
 
 const isAmount = (value: number) => Number.isSafeInteger(value) && value >= 0;

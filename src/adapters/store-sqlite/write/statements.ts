@@ -22,7 +22,7 @@ export function prepareStatements(database: DatabaseSync) {
       `UPDATE calls SET effect_class = ?1, state = ?2, attempt = ?3, owner = ?4, tainted = ?5, deadline_at = ?6,
          due_at = ?7, seq = coalesce(?8, seq), updated_at = ?9, token = ?10, last_at = ?11,
          args_payload = coalesce(?12, args_payload), reply_payload = coalesce(?13, reply_payload),
-         reply_at = coalesce(?14, reply_at)
+         reply_at = coalesce(?14, reply_at), kept = ?20
        WHERE id = ?15 AND state = ?16 AND attempt = ?17 AND owner IS ?18 AND due_at IS ?19 AND token <> ?10`,
     ),
     // Out of AWAITING_APPROVAL the call becomes that of whoever asked again, who is there; at no other time does it
@@ -166,12 +166,29 @@ function ticketStatements(database: DatabaseSync) {
     ticket: prepare('SELECT * FROM tickets WHERE id = ?'),
     // INVARIANT: a call has at most one ticket for a reason.
     insertTicket: prepare(
-      `INSERT INTO tickets (id, tenant, agent, session, call_id, tool, queue, reason, state, opened_at)
-       VALUES (?, ?, ?, ?, ?, ?, ?, ?, 'open', ?) ON CONFLICT (id) DO NOTHING`,
+      `INSERT INTO tickets (state, closed_at, closed_by, version, due_at, expires_at, overdue_at, next_at, assignee,
+         fence_session, fence_operation, end, work, continuation, answer,
+         id, tenant, agent, session, call_id, tool, queue, reason, opened_at)
+       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO NOTHING`,
     ),
-    // INVARIANT: a ticket is closed once.
-    closeTicket: prepare(
-      `UPDATE tickets SET state = 'closed', closed_by = ?2, closed_at = ?3 WHERE id = ?1 AND state = 'open'`,
+    updateTicket: prepare(
+      `UPDATE tickets SET state = ?, closed_at = ?, closed_by = ?, version = ?, due_at = ?, expires_at = ?, overdue_at = ?,
+         next_at = ?, assignee = ?, fence_session = ?, fence_operation = ?, end = ?, work = ?, continuation = ?, answer = ?
+       WHERE id = ?`,
+    ),
+    equalSince: prepare(
+      `SELECT * FROM calls WHERE id > ? AND session = ? AND fingerprint = ?
+         AND state IN ('PREPARED', 'DISPATCHED', 'RETRY_WAIT', 'SUCCEEDED', 'IN_DOUBT', 'CLOSED_UNKNOWN') LIMIT 1`,
+    ),
+    // The call of the ticket, in whose place an equal one would run.
+    continuedEqual: prepare(
+      `SELECT calls.* FROM tickets INDEXED BY tickets_untold JOIN calls ON calls.id = tickets.call_id
+       WHERE tickets.session = ? AND tickets.work IN ('due', 'untold') AND calls.fingerprint = ? AND calls.id <> ? LIMIT 1`,
+    ),
+    // The version moves too: whoever still holds the old one cannot write the arguments back.
+    eraseAnswers: prepare(
+      `UPDATE tickets INDEXED BY tickets_call SET answer = NULL, version = version + 1
+       WHERE call_id = ? AND answer IS NOT NULL RETURNING id`,
     ),
   };
 }

@@ -2,11 +2,12 @@
  * Checks and writes the tickets of a transition. Writes are checked in order, each as if those before it were in the
  * file; nothing is written unless all of them pass.
  */
-import { type Ticket, ticketIdOf } from '../../../core/recovery/ticket.ts';
+import { changed, mayChange, type Ticket, ticketIdOf } from '../../../core/recovery/ticket.ts';
 import { unreachable } from '../../../core/values/unreachable.ts';
 import type { TicketWrite } from '../../../ports/store.ts';
-import { ticketOf, type TicketRow } from '../read/rows.ts';
+import { callOf, type CallRow, changingColumnsOfTicket, ticketOf, type TicketRow } from '../read/rows.ts';
 import type { Conflict } from './examine.ts';
+import { illegal } from './examine.ts';
 import type { Statements } from './statements.ts';
 
 /** Only for transitions that have some. */
@@ -16,28 +17,51 @@ export function ticketConflict(writes: readonly TicketWrite[], statements: State
   for (const write of writes) {
     const id = idOf(write);
     const found = staged.get(id) ?? inFile(statements.ticket.get(id));
-    if (write.kind === 'close' && found?.state !== 'open') return { kind: 'conflict', on: 'ticket', found };
-    const after = write.kind === 'open' ? (found ?? write.ticket) : closed(found, write.by, write.atMs);
+    const conflict = conflictOf(write, found, statements);
+    if (conflict !== null) return conflict;
+    const after = afterWrite(write, found);
     if (after !== null) staged.set(id, after);
   }
   return null;
 }
 
-export function writeTickets(writes: readonly TicketWrite[], statements: Statements): void {
-  for (const write of writes) writeTicket(write, statements);
+function conflictOf(write: TicketWrite, found: Ticket | null, statements: Statements): Conflict | null {
+  if (write.kind === 'open' || write.kind === 'moot') return null;
+  if (write.kind === 'work')
+    return found !== null && found.work === write.from ? null : { kind: 'conflict', on: 'ticket', found };
+  if (found === null || found.version !== write.expect) return { kind: 'conflict', on: 'ticket', found };
+  if (!mayChange(found, write.ticket)) return illegal(`ticket '${found.id}' does not change like that`);
+  const { unlessEqual } = write;
+  if (unlessEqual === undefined) return null;
+  const { after, session, fingerprint } = unlessEqual;
+  const row = statements.equalSince.get(after, session, fingerprint) as CallRow | undefined;
+  return row === undefined ? null : { kind: 'conflict', on: 'place', found: callOf(row) };
 }
 
-function writeTicket(write: TicketWrite, statements: Statements): void {
+export function writeTickets(writes: readonly TicketWrite[], statements: Statements): void {
+  for (const write of writes) {
+    const found = inFile(statements.ticket.get(idOf(write)));
+    const after = afterWrite(write, found);
+    if (after === null || after === found) continue;
+    const { id, tenant, agent, session, call, tool, queue, reason, openedAtMs } = after;
+    const columns = changingColumnsOfTicket(after);
+    if (found !== null) statements.updateTicket.run(...columns, id);
+    else statements.insertTicket.run(...columns, id, tenant, agent, session, call, tool, queue, reason, openedAtMs);
+  }
+}
+
+/** INVARIANT: a call has at most one ticket for a reason, and a ticket is closed once. */
+function afterWrite(write: TicketWrite, found: Ticket | null): Ticket | null {
   switch (write.kind) {
-    case 'open': {
-      const { id, tenant, agent, session, call, tool, queue, reason, openedAtMs } = write.ticket;
-      statements.insertTicket.run(id, tenant, agent, session, call, tool, queue, reason, openedAtMs);
-      return;
-    }
-    case 'close':
+    case 'open':
+      return found ?? write.ticket;
+    case 'change':
+      return write.ticket;
+    case 'work':
+      return found === null ? null : changed(found, { work: write.to, continuation: write.continuation });
     case 'moot':
-      statements.closeTicket.run(idOf(write), write.by, write.atMs);
-      return;
+      if (found?.state !== 'open') return found;
+      return changed(found, { state: 'closed', closedBy: write.by, closedAtMs: write.atMs, end: 'settled' });
     default:
       return unreachable(write);
   }
@@ -46,8 +70,9 @@ function writeTicket(write: TicketWrite, statements: Statements): void {
 function idOf(write: TicketWrite): string {
   switch (write.kind) {
     case 'open':
+    case 'change':
       return write.ticket.id;
-    case 'close':
+    case 'work':
       return write.id;
     case 'moot':
       return ticketIdOf(write.call, write.reason);
@@ -55,8 +80,5 @@ function idOf(write: TicketWrite): string {
       return unreachable(write);
   }
 }
-
-const closed = (found: Ticket | null, by: string, atMs: number): Ticket | null =>
-  found?.state === 'open' ? { ...found, state: 'closed', closedBy: by, closedAtMs: atMs } : found;
 
 const inFile = (row: unknown): Ticket | null => (row === undefined ? null : ticketOf(row as TicketRow));

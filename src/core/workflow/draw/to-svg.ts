@@ -7,7 +7,7 @@ import type { WorkflowGraph } from '../graph.ts';
 import { unreachable } from '../../values/unreachable.ts';
 import { planDrawing, type DrawPlan } from './draw-plan.ts';
 import { captionOf, isFrame, layOut } from './layout/lay-out.ts';
-import type { Shape } from './layout/shapes.ts';
+import { headPath, pathOf, rounded, type Shape } from './layout/shapes.ts';
 import { labelSize, lineHeight, titleSize } from './layout/text-size.ts';
 
 const margin = 8;
@@ -92,12 +92,10 @@ function paint(page: Page, shape: Shape): string {
   switch (shape.kind) {
     case 'box':
       return isFrame(page.plan, shape.state) ? paintFrame(page, shape) : paintState(page, shape);
-    case 'line': {
-      const d = shape.strokes.map(([letter, ...places]) => `${letter}${places.map(number).join(' ')}`).join('');
-      return `<path class="line" d="${d}">${hint(shape.title)}</path>`;
-    }
+    case 'line':
+      return `<path class="line" d="${pathOf(shape.strokes)}">${hint(shape.title)}</path>`;
     case 'head':
-      return `<path class="head" d="${headPath(shape.x, shape.y, shape.towards)}"/>`;
+      return `<path class="head" d="${headPath(shape)}"/>`;
     case 'label':
       return textLines('label', shape, 'start', shape.lines, shape.title);
     case 'start':
@@ -165,20 +163,13 @@ function textLines(
   return `<text class="${name}"${side}>${hint(title)}${spans.join('')}</text>`;
 }
 
-function headPath(x: number, y: number, towards: 'up' | 'down' | 'left'): string {
-  const at = (dx: number, dy: number) => `${number(x + dx)} ${number(y + dy)}`;
-  if (towards === 'left') return `M${at(0, 0)}L${at(9, -4)}L${at(9, 4)}Z`;
-  const back = towards === 'down' ? -9 : 9;
-  return `M${at(0, 0)}L${at(-4, back)}L${at(4, back)}Z`;
-}
-
 /** What shows when the pointer rests on it. */
 function hint(text: string): string {
   return text === '' ? '' : `<title>${escaped(text)}</title>`;
 }
 
 function number(value: number): string {
-  return String(Math.round(value * 10) / 10);
+  return String(rounded(value));
 }
 
 /** Safe in text and in attributes; signs that XML does not allow are left out. */

@@ -79,6 +79,8 @@ export const options = {
   set: { value: 'verdict=entry', says: 'one entry, such as rate_limited=escalate_to_human' },
   changed: { value: 'path', says: 'a whole recourse.yaml, as it would be' },
   stdio: { says: 'also serve MCP over standard input and output' },
+  once: { says: 'end when every kind of outcome has been shown once' },
+  fast: { says: 'without pauses until then' },
   list: { says: 'print the faults and their settings, and end' },
   yes: { says: 'no effect: init never asks; accepted for scripts that pass it' },
   json: { says: 'one JSON object per line, in a stable format for programs' },

@@ -29,6 +29,24 @@ export const commands = {
       ['recourse primer --all --json', 'the requests and replies as they are on the wire'],
     ],
   },
+  demo: {
+    group: 'Learn',
+    says: 'a shop with two agents behind a gateway; prints one address to open in a browser',
+    more: [
+      'Starts a gateway on 127.0.0.1, services behind it and two scripted agents that really go through it: refunds,',
+      'parcels, refusals, a retry, a refund that waits for you, a transfer in doubt. Approve, deny or settle it, and the',
+      'agents go on from there. In a clone it is what npm start does. Nothing is read from or written to your project;',
+      'Ctrl-C ends it and leaves nothing behind.',
+    ],
+    argument: null,
+    no: 'the port is taken, or with --once an outcome is not the expected one',
+    options: ['port', 'once', 'fast', 'json'],
+    means: { port: 'port of the gateway, 0 to 65535; default 0, any free one' },
+    examples: [
+      ['recourse demo', 'see it first, in a browser'],
+      ['recourse demo --once --fast --json', 'every kind of outcome once, for a program'],
+    ],
+  },
   check: {
     group: 'Write',
     says: 'check recourse.yaml, and search its workflows for errors',

@@ -1,8 +1,9 @@
 /** The command `render`: draws a workflow, with the active states of a session if one is named. */
-import { isObject, type Json } from '../../../core/values/json.ts';
+import type { Json } from '../../../core/values/json.ts';
 import { toDot } from '../../../core/workflow/draw/to-dot.ts';
 import { toMermaid } from '../../../core/workflow/draw/to-mermaid.ts';
 import { toSvg } from '../../../core/workflow/draw/to-svg.ts';
+import { activeIds } from '../../../core/workflow/trace/active-ids.ts';
 import type { MeantId } from '../../../core/values/short-id.ts';
 import type { WorkflowGraph } from '../../../core/workflow/graph.ts';
 import type { LoadGraphs } from './check.ts';
@@ -52,7 +53,7 @@ export async function runRender(
   const stands = session === undefined ? null : await parts.stateOf(session, found.name, file);
   if (stands !== null && 'unreadable' in stands) return refuse(stands.unreadable, exitCodes.store.code);
   if (stands !== null && 'refused' in stands) return refuse(stands.refused);
-  const drawing = draw(command.said.format ?? 'mermaid', found.graph, stands === null ? [] : activeIn(stands.value));
+  const drawing = draw(command.said.format ?? 'mermaid', found.graph, stands === null ? [] : activeIds(stands.value));
   if (command.said.output === undefined) {
     terminal.print(drawing);
     return exitCodes.done.code;
@@ -67,12 +68,4 @@ function draw(format: string, graph: WorkflowGraph, active: readonly string[]): 
   // The command line was already checked for these.
   if (format === 'dot') return toDot(graph, active);
   return format === 'svg' ? toSvg(graph, active) : toMermaid(graph, active);
-}
-
-/** The ids of all active states, outermost first. */
-export function activeIn(value: Json, around = ''): readonly string[] {
-  const inside = (name: string) => (around === '' ? name : `${around}.${name}`);
-  if (typeof value === 'string') return [inside(value)];
-  if (!isObject(value)) return [];
-  return Object.entries(value).flatMap(([name, each]) => [inside(name), ...activeIn(each as Json, inside(name))]);
 }

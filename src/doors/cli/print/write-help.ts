@@ -46,7 +46,7 @@ function helpOfAll(names: readonly CommandName[], paint: Paint): string {
       'Examples',
       columns(
         [
-          ['recourse primer', 'start here'],
+          ['recourse demo', 'start here: agents at work behind a gateway, in a browser'],
           ['recourse calls ls --state IN_DOUBT', 'what may or may not have happened'],
           ['recourse audit verify && echo holds', 'for a nightly job'],
         ],

@@ -154,9 +154,9 @@ function loopShapes(loop: Arrow | undefined, right: number, middle: number): rea
   ];
   const y = middle - ((loop.lines.length - 1) * lineHeight) / 2 + 4;
   return [
-    { kind: 'line', strokes, title: loop.title },
-    { kind: 'head', x: right, y: middle + 7, towards: 'left' },
-    { kind: 'label', x: reach - 2, y, lines: loop.lines, title: loop.title },
+    { kind: 'line', strokes, title: loop.title, of: loop },
+    { kind: 'head', x: right, y: middle + 7, towards: 'left', of: loop },
+    { kind: 'label', x: reach - 2, y, lines: loop.lines, title: loop.title, of: loop },
   ];
 }
 

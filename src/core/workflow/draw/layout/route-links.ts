@@ -58,10 +58,11 @@ export function routeLinks(frame: Frame): Routed {
           y: rowTop(frame, item) + labelInset(frame, item),
           lines,
           title: arrow.title,
+          of: arrow,
         });
       }
     }
-    shapes.push({ kind: 'line', strokes, title: link.arrow.title });
+    shapes.push({ kind: 'line', strokes, title: link.arrow.title, of: link.arrow });
     shapes.push(...headShapes(frame, link, trail, xOf));
   }
   return { shapes, ports };
@@ -77,11 +78,12 @@ function headShapes(
   const item = link.head === 'lower' ? trail.at(-1) : trail[0];
   if (link.head === 'none' || item === undefined) return [];
   const isDown = link.head === 'lower';
+  const of = link.arrow;
   const { top, bottom } = spanOf(frame, item, !isDown, isDown, { ...link, head: 'none' });
   return [
     isDown
-      ? { kind: 'head', x: xOf(item, 'upper'), y: bottom, towards: 'down' }
-      : { kind: 'head', x: xOf(item, 'lower'), y: top, towards: 'up' },
+      ? { kind: 'head', x: xOf(item, 'upper'), y: bottom, towards: 'down', of }
+      : { kind: 'head', x: xOf(item, 'lower'), y: top, towards: 'up', of },
   ];
 }
 
@@ -131,8 +133,8 @@ function startShapes(frame: Frame, { upper, lower }: Join, places: ReadonlyMap<s
   ];
   return [
     { kind: 'start', x, y: bottom - upper.height / 2 },
-    { kind: 'line', strokes, title: '' },
-    { kind: 'head', x: to, y: top, towards: 'down' },
+    { kind: 'line', strokes, title: '', of: null },
+    { kind: 'head', x: to, y: top, towards: 'down', of: null },
   ];
 }
 

@@ -4,6 +4,12 @@ export type Stroke =
   | readonly ['M' | 'L', number, number]
   | readonly ['C', number, number, number, number, number, number];
 
+/** Which arrow a shape is part of, by the numbers of the states at its ends; null for the one from the start. */
+export interface ArrowEnds {
+  readonly source: number;
+  readonly target: number;
+}
+
 export type Shape =
   | {
       readonly kind: 'box';
@@ -13,9 +19,20 @@ export type Shape =
       readonly width: number;
       readonly height: number;
     }
-  | { readonly kind: 'line'; readonly strokes: readonly Stroke[]; readonly title: string }
+  | {
+      readonly kind: 'line';
+      readonly strokes: readonly Stroke[];
+      readonly title: string;
+      readonly of: ArrowEnds | null;
+    }
   /** A triangle with its tip at this point. */
-  | { readonly kind: 'head'; readonly x: number; readonly y: number; readonly towards: 'up' | 'down' | 'left' }
+  | {
+      readonly kind: 'head';
+      readonly x: number;
+      readonly y: number;
+      readonly towards: 'up' | 'down' | 'left';
+      readonly of: ArrowEnds | null;
+    }
   /** The first line's baseline begins at this point. */
   | {
       readonly kind: 'label';
@@ -23,6 +40,7 @@ export type Shape =
       readonly y: number;
       readonly lines: readonly string[];
       readonly title: string;
+      readonly of: ArrowEnds;
     }
   | { readonly kind: 'start'; readonly x: number; readonly y: number };
 
@@ -35,3 +53,20 @@ export function moved(shape: Shape, dx: number, dy: number): Shape {
   });
   return { ...shape, strokes };
 }
+
+/** The strokes as the `d` of an SVG path. */
+export function pathOf(strokes: readonly Stroke[]): string {
+  return strokes.map(([letter, ...places]) => `${letter}${places.map(written).join(' ')}`).join('');
+}
+
+/** The head of an arrow as the `d` of an SVG path. */
+export function headPath({ x, y, towards }: Extract<Shape, { kind: 'head' }>): string {
+  const at = (dx: number, dy: number) => `${written(x + dx)} ${written(y + dy)}`;
+  if (towards === 'left') return `M${at(0, 0)}L${at(9, -4)}L${at(9, 4)}Z`;
+  const back = towards === 'down' ? -9 : 9;
+  return `M${at(0, 0)}L${at(-4, back)}L${at(4, back)}Z`;
+}
+
+/** With at most one decimal. */
+export const rounded = (value: number): number => Math.round(value * 10) / 10;
+const written = (value: number): string => String(rounded(value));

@@ -2,13 +2,13 @@
  * Routes of the improvement loop. All tenants share one playbook, so only admins of the operator's tenant may look at
  * it and change it.
  */
-import type { DoorCode } from '../../core/http/door-problems.ts';
-import { operatorTenant } from '../../core/call/identity.ts';
-import { unmarked } from '../../core/values/short-id.ts';
-import type { ImprovementProblem } from '../../shell/improvement/improvements.ts';
-import type { Shown, ShownImprovement, WrittenChange } from '../../shell/improvement/show-improvements.ts';
-import { type Answer, type Asked, json, refuse } from './answer.ts';
-import { storeUnavailable, wholeId } from './call-routes.ts';
+import type { DoorCode } from '../../../core/http/door-problems.ts';
+import { operatorTenant } from '../../../core/call/identity.ts';
+import { unmarked } from '../../../core/values/short-id.ts';
+import type { ImprovementProblem } from '../../../shell/improvement/improvements.ts';
+import type { Shown, ShownImprovement, WrittenChange } from '../../../shell/improvement/show-improvements.ts';
+import { type Answer, type Asked, json, refuse } from '../answer.ts';
+import { storeUnavailable, wholeId } from '../call-routes.ts';
 
 type Handle = (asked: Asked) => Promise<Answer>;
 

@@ -1,5 +1,5 @@
 /** The HTTP routes of the improvement loop. Part of the table in http-routes.ts. Data only. */
-import type { HttpRoute } from './http-route.ts';
+import type { HttpRoute } from '../http-route.ts';
 
 export const improvementRoutes = {
   listImprovements: {

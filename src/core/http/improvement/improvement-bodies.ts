@@ -1,5 +1,5 @@
 /** JSON Schemas of the HTTP bodies of the improvement loop, by component name. Part of http-bodies.ts. */
-import { proposalStates, releaseStates } from '../improvement/improvement-view.ts';
+import { proposalStates, releaseStates } from '../../improvement/improvement-view.ts';
 import {
   closedObject,
   listOf,
@@ -10,7 +10,7 @@ import {
   textOrNull,
   texts,
   wholeNumber,
-} from './reply-schema-fields.ts';
+} from '../reply-schema-fields.ts';
 
 const maxNoteChars = 500;
 const maxNameChars = 256;

@@ -8,6 +8,7 @@ import { consoleAnswerBodies, consoleRequestBodies } from './console/console-bod
 import { gateNames } from '../gates/gate.ts';
 import { reaches, ruleEffects } from '../policy/policy.ts';
 import { improvementAnswerBodies, improvementRequestBodies } from './improvement/improvement-bodies.ts';
+import { policyLookBodies } from './look/policy-look-bodies.ts';
 import { sessionLookBodies } from './look/session-look-bodies.ts';
 import { modelAnswerBodies, modelRequestBodies } from './model-bodies.ts';
 import {
@@ -178,6 +179,7 @@ const otherBodies = (ref: Ref) => ({
   ...improvementAnswerBodies(ref),
   ...modelAnswerBodies(ref),
   ...sessionLookBodies(ref, sessionStatusNames),
+  ...policyLookBodies(),
   ...consoleAnswerBodies(),
 });
 

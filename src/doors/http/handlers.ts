@@ -43,6 +43,7 @@ import {
   resetSession,
   takeStep,
 } from './session-routes.ts';
+import { readPolicyCoverage, readPolicyFile } from './look/policy-looks.ts';
 import {
   awaitTicket,
   closeTicket,
@@ -113,6 +114,8 @@ export const handlers: Readonly<Record<Exclude<RouteName, StreamRoute>, Handler>
   signOut,
   listTools,
   readPolicy,
+  readPolicyFile,
+  readPolicyCoverage,
   applyPolicy,
   readStatus,
   readOpenapi,

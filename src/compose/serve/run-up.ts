@@ -17,7 +17,7 @@ import type { Ready } from './ready.ts';
 import { createRouter, type Router } from './route-requests.ts';
 import { expectedStore, storeOfProject } from '../state/find-store.ts';
 import { createGovernance, type Governance, type RecordedChange } from './governance.ts';
-import { errorsBeside, judgeStart, recordChange } from './record-change.ts';
+import { errorsBeside, judgeStart, recordChange } from '../improvement/record-change.ts';
 import { liveRecovery } from '../upstreams/tool-recovery.ts';
 import { driftFromLock, liveTools } from '../upstreams/list-servers.ts';
 import { openIdentity, type OpenIdentity } from '../state/authenticate.ts';

@@ -5,7 +5,6 @@
 import { agentCommands, approvalCommands, policyCommands } from './admin-commands.ts';
 import { budgetCommands } from './budget-commands.ts';
 import type { CommandEntry } from './command-entry.ts';
-import { feedbackCommands } from './feedback-commands.ts';
 import { recoveryCommands } from './recovery-commands.ts';
 import { ticketCommands } from './ticket-commands.ts';
 
@@ -217,7 +216,6 @@ export const commands = {
   },
   ...ticketCommands,
   ...budgetCommands,
-  ...feedbackCommands,
   'sessions ls': {
     group: 'Inspect',
     says: 'list workflow sessions, with their status',

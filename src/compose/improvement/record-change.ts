@@ -1,12 +1,12 @@
 /** Checks and records a change of what is in force beside a gateway that runs: policy, playbook, and what was forced. */
 import { GatewayError } from '../../core/values/gateway-error.ts';
 import type { Problem } from '../../config/problem.ts';
-import { forceUncovered, isUncovered, textOfPlaybook, uncoveredIn } from '../improvement/cover-project.ts';
+import { forceUncovered, isUncovered, textOfPlaybook, uncoveredIn } from './cover-project.ts';
 import { checkErrors } from '../project/check-errors.ts';
 import type { Project } from '../project/load-project.ts';
 import { liveTools } from '../upstreams/list-servers.ts';
-import type { RecordedChange } from './governance.ts';
-import type { LastingGateway } from './keep-open.ts';
+import type { RecordedChange } from '../serve/governance.ts';
+import type { LastingGateway } from '../serve/keep-open.ts';
 
 const modeNotices = {
   audit: 'AUDIT MODE from here on: policy is recorded and NOT enforced; every call that it denies runs.',

@@ -13,6 +13,14 @@ import {
 } from './approval-routes.ts';
 import { listBudgets, resetBudget, setBudget } from './budget-routes.ts';
 import { createCall, evaluate, listCalls, readCall, settleCall } from './call-routes.ts';
+import {
+  addFeedback,
+  listImprovements,
+  proposeChange,
+  readImprovement,
+  releaseChange,
+  rollBackRelease,
+} from './improvement/improvement-routes.ts';
 import { createConsoleLink, readConsoleSession, signIn, signOut } from './console/console-routes.ts';
 import type { StreamRoute } from './event-streams.ts';
 import {
@@ -35,6 +43,7 @@ import {
   resetSession,
   takeStep,
 } from './session-routes.ts';
+import { readPolicyCoverage, readPolicyFile } from './look/policy-looks.ts';
 import {
   awaitTicket,
   closeTicket,
@@ -88,6 +97,12 @@ export const handlers: Readonly<Record<Exclude<RouteName, StreamRoute>, Handler>
   listBudgets,
   setBudget,
   resetBudget,
+  listImprovements,
+  addFeedback,
+  readImprovement,
+  proposeChange,
+  releaseChange,
+  rollBackRelease,
   createChatCompletion: askModel('chat'),
   createResponse: askModel('responses'),
   createMessage: askModel('messages'),
@@ -99,6 +114,8 @@ export const handlers: Readonly<Record<Exclude<RouteName, StreamRoute>, Handler>
   signOut,
   listTools,
   readPolicy,
+  readPolicyFile,
+  readPolicyCoverage,
   applyPolicy,
   readStatus,
   readOpenapi,

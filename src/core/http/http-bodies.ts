@@ -4,6 +4,7 @@
  */
 import { approvalAnswerBodies, approvalRequestBodies } from './approval-bodies.ts';
 import { budgetAnswerBodies, budgetRequestBodies, writtenQuotas } from './budget-bodies.ts';
+import { callLookBodies } from './look/call-look-bodies.ts';
 import { consoleAnswerBodies, consoleRequestBodies } from './console/console-bodies.ts';
 import { gateNames } from '../gates/gate.ts';
 import { reaches, ruleEffects } from '../policy/policy.ts';
@@ -76,6 +77,12 @@ export const requestBodies = {
 } as const satisfies Record<string, Schema>;
 
 export type RequestName = keyof typeof requestBodies;
+
+/** One event of a stream; its data is JSON. */
+const streamEvent = closedObject(
+  { id: position, event: oneOfNames(['record', 'approval', 'call', 'end']), data: text },
+  ['id'],
+);
 
 export function answerBodies(ref: Ref) {
   return {
@@ -150,8 +157,7 @@ export function answerBodies(ref: Ref) {
     StatusReport: statusReport(),
     Health: closedObject({ status: oneOfNames(['ready', 'starting', 'recovering', 'closing']) }),
     OpenapiDocument: object,
-    // One event of a stream; its data is JSON.
-    StreamEvent: closedObject({ id: position, event: oneOfNames(['record', 'approval', 'end']), data: text }, ['id']),
+    StreamEvent: streamEvent,
     AuditRecord: closedObject({
       position,
       kind: text,
@@ -176,6 +182,7 @@ const otherBodies = (ref: Ref) => ({
   ...modelAnswerBodies(ref),
   ...sessionLookBodies(ref, sessionStatusNames),
   ...consoleAnswerBodies(),
+  ...callLookBodies(ref),
 });
 
 function listBodies(ref: Ref) {

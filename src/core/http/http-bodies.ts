@@ -8,6 +8,7 @@ import { callLookBodies } from './look/call-look-bodies.ts';
 import { consoleAnswerBodies, consoleRequestBodies } from './console/console-bodies.ts';
 import { gateNames } from '../gates/gate.ts';
 import { reaches, ruleEffects } from '../policy/policy.ts';
+import { policyLookBodies } from './look/policy-look-bodies.ts';
 import { sessionLookBodies } from './look/session-look-bodies.ts';
 import { modelAnswerBodies, modelRequestBodies } from './model-bodies.ts';
 import {
@@ -181,6 +182,7 @@ const otherBodies = (ref: Ref) => ({
   ...budgetAnswerBodies(ref),
   ...modelAnswerBodies(ref),
   ...sessionLookBodies(ref, sessionStatusNames),
+  ...policyLookBodies(),
   ...consoleAnswerBodies(),
   ...callLookBodies(ref),
 });

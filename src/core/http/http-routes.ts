@@ -8,6 +8,7 @@ import { callLookRoutes } from './look/call-look-routes.ts';
 import { consoleRoutes } from './console/console-routes.ts';
 import { sessionStatusNames } from './http-bodies.ts';
 import { type HttpRoute, limit, text } from './http-route.ts';
+import { policyLookRoutes } from './look/policy-look-routes.ts';
 import { sessionLookRoutes } from './look/session-look-routes.ts';
 import { modelRoutes } from './model-routes.ts';
 import { ticketRoutes } from './ticket-routes.ts';
@@ -176,6 +177,7 @@ export const httpRoutes = {
     body: null,
     answer: 'PolicyView',
   },
+  ...policyLookRoutes,
   applyPolicy: {
     method: 'POST',
     path: '/v1/policy/apply',

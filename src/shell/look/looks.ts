@@ -5,6 +5,7 @@ import type { Position } from '../../core/journal/record.ts';
 import type { Replay } from '../../core/recovery/replay.ts';
 import type { JournalEntry } from '../../ports/store.ts';
 import type { ErrorReply } from '../../core/call/reply.ts';
+import { type CoverageView, policyCoverage } from './policy-coverage.ts';
 import type { Shell } from '../shell.ts';
 import {
   goldenOf,
@@ -21,6 +22,8 @@ import { readToolHealth, type ToolHealth } from './tool-health.ts';
 import { type SessionGraph, sessionGraph, sessionStateAt, type StateFound } from './session-graph.ts';
 
 export interface Looks {
+  /** How often each rule of the policy in force has decided. */
+  coverage(tenant: string): Promise<CoverageView>;
   /** Null for a call that the tenant does not have. */
   story(id: string, tenant: string): Promise<ToldStory | null>;
   replay(id: string, tenant: string): Promise<Replay | null>;
@@ -39,6 +42,7 @@ export interface Looks {
 }
 
 export const createLooks = (shell: Shell): Looks => ({
+  coverage: (tenant) => policyCoverage(tenant, shell),
   story: (id, tenant) => tellStory(id, tenant, shell.ports.store),
   replay: (id, tenant) => replayFailures(id, tenant, shell.ports.store),
   golden: (id, tenant) => goldenOf(id, tenant, shell.ports.store),

@@ -4,13 +4,11 @@
  */
 import { approvalAnswerBodies, approvalRequestBodies } from './approval-bodies.ts';
 import { budgetAnswerBodies, budgetRequestBodies, writtenQuotas } from './budget-bodies.ts';
-import { callLookBodies } from './look/call-look-bodies.ts';
-import { consoleAnswerBodies, consoleRequestBodies } from './console/console-bodies.ts';
+import { lookBodies } from './look/look-bodies.ts';
+import { consoleRequestBodies } from './console/console-bodies.ts';
 import { gateNames } from '../gates/gate.ts';
 import { reaches, ruleEffects } from '../policy/policy.ts';
 import { improvementAnswerBodies, improvementRequestBodies } from './improvement/improvement-bodies.ts';
-import { policyLookBodies } from './look/policy-look-bodies.ts';
-import { sessionLookBodies } from './look/session-look-bodies.ts';
 import { modelAnswerBodies, modelRequestBodies } from './model-bodies.ts';
 import {
   anything,
@@ -184,10 +182,7 @@ const otherBodies = (ref: Ref) => ({
   ...budgetAnswerBodies(ref),
   ...improvementAnswerBodies(ref),
   ...modelAnswerBodies(ref),
-  ...sessionLookBodies(ref, sessionStatusNames),
-  ...policyLookBodies(),
-  ...consoleAnswerBodies(),
-  ...callLookBodies(ref),
+  ...lookBodies(ref, sessionStatusNames),
 });
 
 function listBodies(ref: Ref) {

@@ -5,7 +5,7 @@ import { Icon } from '../../parts/icon.tsx';
 import { Empty } from '../../parts/notice.tsx';
 import { PageHead } from '../../parts/page-head.tsx';
 import { VirtualList } from '../../parts/virtual-list.tsx';
-import { isWriting } from '../../frame/keys.ts';
+import { isWriting } from '../../state/is-writing.ts';
 import { live, type LiveState, startLive } from '../../state/live.ts';
 import { usePageKeys } from '../../state/page-keys.ts';
 import { changeQuery, route } from '../../state/route.ts';

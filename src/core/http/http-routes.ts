@@ -7,6 +7,7 @@ import { budgetRoutes } from './budget-routes.ts';
 import { consoleRoutes } from './console/console-routes.ts';
 import { sessionStatusNames } from './http-bodies.ts';
 import { type HttpRoute, limit, text } from './http-route.ts';
+import { approvalLookRoutes } from './look/approval-look-routes.ts';
 import { policyLookRoutes } from './look/policy-look-routes.ts';
 import { sessionLookRoutes } from './look/session-look-routes.ts';
 import { modelRoutes } from './model-routes.ts';
@@ -144,6 +145,7 @@ export const httpRoutes = {
   },
   ...sessionLookRoutes,
   ...approvalRoutes,
+  ...approvalLookRoutes,
   ...ticketRoutes,
   ...budgetRoutes,
   ...modelRoutes,

@@ -1,9 +1,9 @@
 /** What people see beside an approval over HTTP: what it does, the last such call, and whether its evidence holds. */
 import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';
-import { aPolicy, anAgent } from '../../support/a-policy.ts';
-import { aTool } from '../../support/tools.ts';
-import { openHttp, type OpenedHttp } from './open-http.ts';
+import { aPolicy, anAgent } from '../../../support/a-policy.ts';
+import { aTool } from '../../../support/tools.ts';
+import { openHttp, type OpenedHttp } from '../open-http.ts';
 
 type Body = Record<string, unknown>;
 

@@ -8,6 +8,7 @@ import { consoleAnswerBodies, consoleRequestBodies } from './console/console-bod
 import { gateNames } from '../gates/gate.ts';
 import { reaches, ruleEffects } from '../policy/policy.ts';
 import { approvalLookBodies } from './look/approval-look-bodies.ts';
+import { improvementAnswerBodies, improvementRequestBodies } from './improvement/improvement-bodies.ts';
 import { policyLookBodies } from './look/policy-look-bodies.ts';
 import { sessionLookBodies } from './look/session-look-bodies.ts';
 import { modelAnswerBodies, modelRequestBodies } from './model-bodies.ts';
@@ -71,6 +72,7 @@ export const requestBodies = {
   ...approvalRequestBodies,
   ...ticketRequestBodies,
   ...budgetRequestBodies,
+  ...improvementRequestBodies,
   ...modelRequestBodies,
   ...consoleRequestBodies,
   ApplyRequest: closedObject({ force: truth }, ['force']),
@@ -175,6 +177,7 @@ export type BodyName = RequestName | keyof ReturnType<typeof answerBodies>;
 const otherBodies = (ref: Ref) => ({
   ...ticketAnswerBodies(ref),
   ...budgetAnswerBodies(ref),
+  ...improvementAnswerBodies(ref),
   ...modelAnswerBodies(ref),
   ...sessionLookBodies(ref, sessionStatusNames),
   ...policyLookBodies(),

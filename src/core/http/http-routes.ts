@@ -8,6 +8,7 @@ import { consoleRoutes } from './console/console-routes.ts';
 import { sessionStatusNames } from './http-bodies.ts';
 import { type HttpRoute, limit, text } from './http-route.ts';
 import { approvalLookRoutes } from './look/approval-look-routes.ts';
+import { improvementRoutes } from './improvement/improvement-routes.ts';
 import { policyLookRoutes } from './look/policy-look-routes.ts';
 import { sessionLookRoutes } from './look/session-look-routes.ts';
 import { modelRoutes } from './model-routes.ts';
@@ -148,6 +149,7 @@ export const httpRoutes = {
   ...approvalLookRoutes,
   ...ticketRoutes,
   ...budgetRoutes,
+  ...improvementRoutes,
   ...modelRoutes,
   ...consoleRoutes,
   listTools: {

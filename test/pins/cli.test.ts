@@ -76,6 +76,8 @@ test('the commands and their options', () => {
     'budgets ls': ['agent', 'session', 'config', 'file', 'url', 'key', 'key-file', 'json'],
     'budgets set': ['note', 'session', 'config', 'file', 'url', 'key', 'key-file', 'json'],
     'budgets reset': ['note', 'session', 'config', 'file', 'url', 'key', 'key-file', 'json'],
+    reverse: ['yes', 'reason', 'config', 'file', 'url', 'key', 'key-file', 'json'],
+    'sessions rollback': ['yes', 'reason', 'config', 'file', 'url', 'key', 'key-file', 'json'],
     'sessions ls': ['workflow', 'agent', 'state', 'limit', 'config', 'file', 'json'],
     'sessions show': ['limit', 'config', 'file', 'json'],
     'sessions tail': ['lines', 'follow', 'config', 'file', 'json'],

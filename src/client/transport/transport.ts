@@ -53,6 +53,10 @@ export interface Transport {
   readonly approval?: (approvalId: string, waitSeconds: number, signal?: AbortSignal) => Promise<Answer>;
   /** The agent says that it is done with this session, or with its standing one. */
   readonly complete?: (session: string | undefined, signal?: AbortSignal) => Promise<Answer>;
+  /** Undoes the call of this token. */
+  readonly reverse?: (token: string, signal?: AbortSignal) => Promise<Answer>;
+  /** Undoes the calls of this session, and closes it. */
+  readonly rollBack?: (session: string, signal?: AbortSignal) => Promise<Answer>;
   /** For a call without `wait_seconds`: how long the gateway waits before it replies `pending`. */
   readonly defaultWaitSeconds?: number;
   /** True once the gateway is closed for good. */

@@ -13,6 +13,7 @@ import { improvementRoutes } from './improvement/improvement-routes.ts';
 import { policyLookRoutes } from './look/policy-look-routes.ts';
 import { sessionLookRoutes } from './look/session-look-routes.ts';
 import { modelRoutes } from './model-routes.ts';
+import { reversalRoutes } from './reversal/reversal-routes.ts';
 import { ticketRoutes } from './ticket-routes.ts';
 import { callStates } from '../taxonomy.ts';
 
@@ -146,6 +147,7 @@ export const httpRoutes = {
     answer: 'HistoryPage',
   },
   ...sessionLookRoutes,
+  ...reversalRoutes,
   ...approvalRoutes,
   ...approvalLookRoutes,
   ...ticketRoutes,

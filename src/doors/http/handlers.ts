@@ -57,6 +57,7 @@ import {
 } from './ticket-routes.ts';
 import { makeGolden, readCallStory, readJournal, readToolHealth, replayCall } from './look/call-looks.ts';
 import { readSessionGraph, readSessionState } from './look/session-looks.ts';
+import { readReversal, readRollback, redeemReversal, rollBackSession } from './reversals/reversal-routes.ts';
 
 import { askModel } from './models/ask-model.ts';
 import { listModels, readModel } from './models/list-models.ts';
@@ -80,6 +81,10 @@ export const handlers: Readonly<Record<Exclude<RouteName, StreamRoute>, Handler>
   readHistory,
   readSessionGraph,
   readSessionState,
+  redeemReversal,
+  readReversal,
+  rollBackSession,
+  readRollback,
   listApprovals,
   readApproval,
   readApprovalContext,

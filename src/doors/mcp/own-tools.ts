@@ -1,10 +1,11 @@
 /**
- * The gateway's own tools: `next` and `history` of a session, `await_approval`, and `complete`. A declared tool or
+ * The gateway's own tools: `next` and `history` of a session, `await_approval`, `reverse`, and `complete`. A declared tool or
  * action of the same name replaces ours.
  */
 import type { Principal } from '../../core/call/call.ts';
 import type { JsonObject } from '../../core/values/json.ts';
 import { approvalStates } from '../../core/approval/approval.ts';
+import { unreachable } from '../../core/values/unreachable.ts';
 import type { McpDoorParts } from './parts.ts';
 import { replyOutputSchema } from './output-schema.ts';
 
@@ -12,6 +13,7 @@ export const ownTools = {
   next: 'next',
   history: 'history',
   awaitApproval: 'await_approval',
+  reverse: 'reverse',
   complete: 'complete',
 } as const;
 
@@ -107,6 +109,20 @@ const listings: Readonly<Record<OwnTool, JsonObject>> = {
     },
     annotations: { readOnlyHint: true },
   },
+  reverse: {
+    name: ownTools.reverse,
+    description:
+      'Undoes an earlier call of yours, once. The reversal_token comes with its success, and is good for a while. Refused with the reason if it cannot be undone any more.',
+    inputSchema: {
+      type: 'object',
+      properties: {
+        reversal_token: { type: 'string', description: 'reversal_token of the reply of the call to undo.' },
+      },
+      required: ['reversal_token'],
+      additionalProperties: false,
+    },
+    outputSchema: replyOutputSchema,
+  },
   complete: {
     name: ownTools.complete,
     description:
@@ -131,16 +147,23 @@ export function ownListings(parts: McpDoorParts, who: Principal): readonly JsonO
 
 /** Our tool of this name; null if there is none, it is not served, or a declared one replaces it. */
 export function ownTool(name: string | null, parts: McpDoorParts, who: Principal): OwnTool | null {
+  const own = Object.values(ownTools).find((each) => each === name);
+  return own !== undefined && isServed(own, parts, who) && !isDeclared(own, parts, who) ? own : null;
+}
+
+function isServed(name: OwnTool, parts: McpDoorParts, who: Principal): boolean {
   switch (name) {
     case ownTools.next:
     case ownTools.history:
-      return parts.workflow !== null && !isDeclared(name, parts, who) ? name : null;
+      return parts.workflow !== null;
     case ownTools.awaitApproval:
-      return parts.approvals?.isServed(who) === true && !isDeclared(name, parts, who) ? name : null;
+      return parts.approvals?.isServed(who) === true;
+    case ownTools.reverse:
+      return parts.reversals?.isServed(who) === true;
     case ownTools.complete:
-      return parts.completion?.isServed(who) === true && !isDeclared(name, parts, who) ? name : null;
+      return parts.completion?.isServed(who) === true;
     default:
-      return null;
+      return unreachable(name);
   }
 }
 

@@ -61,7 +61,10 @@ describe('a rollback', () => {
     assert.deepEqual(outcomes(view), ['book failed', 'book failed']);
     assert.equal(view.left, 2);
     const tickets = await gateway.tickets.list({ state: 'open' });
-    assert.deepEqual(tickets.map(({ reason }) => reason), ['reversal_refused', 'reversal_refused']);
+    assert.deepEqual(
+      tickets.map(({ reason }) => reason),
+      ['reversal_refused', 'reversal_refused'],
+    );
     const kinds = (await gateway.records(b.call)).map(({ kind }) => kind);
     assert.ok(kinds.includes('reversal_refused') && kinds.includes('rollback_step'), String(kinds));
     ledger.cancel = 'answer';
@@ -99,9 +102,14 @@ describe('a rollback', () => {
   });
 
   test('[C6-rollback-5] a call in doubt is listed, and undone once it is settled as a success', async (t) => {
-    const { gateway, ledger, session, rollBack } = await open(t, noBookings(), {}, {
-      book: { timeout_seconds: 0.05, effect: 'plain', reconcile: undefined },
-    });
+    const { gateway, ledger, session, rollBack } = await open(
+      t,
+      noBookings(),
+      {},
+      {
+        book: { timeout_seconds: 0.05, effect: 'plain', reconcile: undefined },
+      },
+    );
     ledger.book = 'lose';
     const { call_id: id } = errorOf(await gateway.call({ tool: 'book', args: { id: 'a' }, session }), 'action_timeout');
     assert.deepEqual(outcomes(await rollBack()), ['book in_doubt']);
@@ -111,7 +119,12 @@ describe('a rollback', () => {
   });
 
   test('[C6-rollback-6] a reversal that is in doubt is listed as such, and not tried again', async (t) => {
-    const { gateway, ledger, session, rollBack } = await open(t, noBookings(), {}, { cancel: { timeout_seconds: 0.05 } });
+    const { gateway, ledger, session, rollBack } = await open(
+      t,
+      noBookings(),
+      {},
+      { cancel: { timeout_seconds: 0.05 } },
+    );
     await booked(gateway, 'a', { session });
     await booked(gateway, 'b', { session });
     ledger.cancel = 'lose';
@@ -123,10 +136,15 @@ describe('a rollback', () => {
   test('[C6-rollback-7] what is too old, or what policy denies now, is listed with why', async (t) => {
     const clock = createShiftedClock();
     const rules = { now: aPolicy([anAgent('local', [['permit', '**']])]) };
-    const { gateway, ledger, session, rollBack } = await open(t, noBookings(), {
-      clock,
-      policy: rules.now,
-    }, { window_seconds: 60 });
+    const { gateway, ledger, session, rollBack } = await open(
+      t,
+      noBookings(),
+      {
+        clock,
+        policy: rules.now,
+      },
+      { window_seconds: 60 },
+    );
     await booked(gateway, 'a', { session });
     clock.pass(61_000);
     await booked(gateway, 'b', { session });

@@ -1,9 +1,9 @@
 /** Routes for reversals and rollbacks: an agent undoes its own by token or session, an administrator any call. */
-import { may } from '../../core/call/identity.ts';
-import { secondsToMs } from '../../core/values/duration.ts';
-import { unmarked } from '../../core/values/short-id.ts';
-import { type Answer, type Asked, json, refuse, refuseInput, reply } from './answer.ts';
-import { principal, scopeOf, storeUnavailable, wholeId } from './call-routes.ts';
+import { may } from '../../../core/call/identity.ts';
+import { secondsToMs } from '../../../core/values/duration.ts';
+import { unmarked } from '../../../core/values/short-id.ts';
+import { type Answer, type Asked, json, refuse, refuseInput, reply } from '../answer.ts';
+import { principal, scopeOf, storeUnavailable, wholeId } from '../call-routes.ts';
 
 interface Wish {
   readonly token?: string;
@@ -12,7 +12,8 @@ interface Wish {
   readonly wait_seconds?: number;
 }
 
-const waitOf = ({ wait_seconds: seconds }: Wish): number | null => (seconds === undefined ? null : secondsToMs(seconds));
+const waitOf = ({ wait_seconds: seconds }: Wish): number | null =>
+  seconds === undefined ? null : secondsToMs(seconds);
 
 export async function redeemReversal(asked: Asked): Promise<Answer> {
   const { body, who, parts, client } = asked;

@@ -2,9 +2,9 @@
 import type { ReversalView, RollbackView } from '../../../core/reversal/reversal-view.ts';
 import { type Daemon, type DaemonAnswer, reportFailure } from '../daemon.ts';
 import { type ExitCode, exitCodes } from '../exit-codes.ts';
-import { writeTable } from '../print/table.ts';
+import { type Column, writeTable } from '../print/table.ts';
 import { harmless, type Terminal } from '../terminal.ts';
-import type { RunApprovals as Run } from './approvals.ts';
+import type { RunApprovals as Run } from '../commands/approvals.ts';
 
 const bodyOf = (reason: string | undefined) => (reason === undefined ? {} : { reason });
 
@@ -13,7 +13,8 @@ export const reverseCall: Run = async ({ argument, said, flags, json }, daemon, 
   const body = { call: argument, ...bodyOf(said.reason) };
   const answer = await daemon.ask({ method: 'POST', path: '/v1/reversals', body });
   const reply = answer.kind === 'answered' ? answer.body : null;
-  if (reply === null || !('action' in reply || 'pending' in reply)) return reportLost(answer, argument, daemon, terminal);
+  if (reply === null || !('action' in reply || 'pending' in reply))
+    return reportLost(answer, argument, daemon, terminal);
   if (json) terminal.print(`${JSON.stringify(reply)}\n`);
   else terminal.print(`${sentenceOf(argument, reply)}\n`);
   return exitCodes.done.code;
@@ -21,7 +22,8 @@ export const reverseCall: Run = async ({ argument, said, flags, json }, daemon, 
 
 function sentenceOf(call: string, reply: Readonly<Record<string, unknown>>): string {
   const by = harmless(String(reply['call_id']));
-  if ('pending' in reply) return `${harmless(call)} is being undone; look again with: recourse reverse ${harmless(call)}`;
+  if ('pending' in reply)
+    return `${harmless(call)} is being undone; look again with: recourse reverse ${harmless(call)}`;
   return `${harmless(call)} is undone by ${by}.`;
 }
 
@@ -65,14 +67,17 @@ export const rollBackSession: Run = async ({ argument, said, flags, json }, daem
   return view.left === 0 ? exitCodes.done.code : exitCodes.no.code;
 };
 
+type Step = RollbackView['steps'][number];
+
+const columns: readonly Column<Step>[] = [
+  { title: 'CALL', text: ({ call_id: id }) => id },
+  { title: 'TOOL', text: ({ tool }) => tool },
+  { title: 'OUTCOME', text: ({ outcome }) => outcome },
+  { title: 'WHY', text: ({ why, reversed_by: by }) => why ?? by ?? '' },
+];
+
 function writeRollback(view: RollbackView, terminal: Terminal): void {
-  const columns = [
-    { title: 'CALL', of: (step: RollbackView['steps'][number]) => step.call_id },
-    { title: 'TOOL', of: (step: RollbackView['steps'][number]) => step.tool },
-    { title: 'OUTCOME', of: (step: RollbackView['steps'][number]) => step.outcome },
-    { title: 'WHY', of: (step: RollbackView['steps'][number]) => step.why ?? step.reversed_by ?? '' },
-  ];
-  if (view.steps.length > 0) terminal.print(writeTable(columns as never, view.steps, terminal.paint));
+  if (view.steps.length > 0) terminal.print(writeTable(columns, view.steps, terminal.paint));
   const end = view.state === 'running' ? 'is being rolled back' : 'is rolled back';
   const left = view.left === 0 ? 'nothing is left' : `${view.left} could not be undone`;
   terminal.tell(`${harmless(view.session)} ${end}; ${left}.\n`);

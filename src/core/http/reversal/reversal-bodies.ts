@@ -26,7 +26,7 @@ export const reversalRequestBodies = {
     'reason',
     'wait_seconds',
   ]),
-  RollbackRequest: closedObject({ reason, wait_seconds: notNegative }, ['reason', 'wait_seconds']),
+  UndoSessionRequest: closedObject({ reason, wait_seconds: notNegative }, ['reason', 'wait_seconds']),
 } as const satisfies Record<string, Schema>;
 
 const step = closedObject({

@@ -26,7 +26,7 @@ export const reversalRoutes = {
     needs: 'look_own',
     summary: 'Undoes the calls of a session, the last first: its agent, or an administrator. Closes the session.',
     query: {},
-    body: 'RollbackRequest',
+    body: 'UndoSessionRequest',
     answer: 'RollbackView',
   },
   readRollback: {

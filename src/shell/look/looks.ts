@@ -5,6 +5,7 @@ import type { Position } from '../../core/journal/record.ts';
 import type { Replay } from '../../core/recovery/replay.ts';
 import type { JournalEntry } from '../../ports/store.ts';
 import type { ErrorReply } from '../../core/call/reply.ts';
+import { type ApprovalContext, approvalContext } from './approval-context.ts';
 import { type CoverageView, policyCoverage } from './policy-coverage.ts';
 import type { Shell } from '../shell.ts';
 import {
@@ -22,6 +23,8 @@ import { readToolHealth, type ToolHealth } from './tool-health.ts';
 import { type SessionGraph, sessionGraph, sessionStateAt, type StateFound } from './session-graph.ts';
 
 export interface Looks {
+  /** What an approval is about; null if there is no such approval in the tenant. */
+  approval(id: string, tenant: string, again: boolean): Promise<ApprovalContext | null>;
   /** How often each rule of the policy in force has decided. */
   coverage(tenant: string): Promise<CoverageView>;
   /** Null for a call that the tenant does not have. */
@@ -42,6 +45,7 @@ export interface Looks {
 }
 
 export const createLooks = (shell: Shell): Looks => ({
+  approval: (id, tenant, again) => approvalContext(id, tenant, again, shell),
   coverage: (tenant) => policyCoverage(tenant, shell),
   story: (id, tenant) => tellStory(id, tenant, shell.ports.store),
   replay: (id, tenant) => replayFailures(id, tenant, shell.ports.store),

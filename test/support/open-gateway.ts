@@ -40,7 +40,7 @@ interface Who {
 
 export interface OpenedGateway extends Pick<
   Gateway<readonly Tool[]>,
-  'approvals' | 'cancel' | 'openSession' | 'settle' | 'status' | 'close' | 'role'
+  'approvals' | 'tickets' | 'inbox' | 'cancel' | 'openSession' | 'settle' | 'status' | 'close' | 'role'
 > {
   readonly file: string;
   readonly folder: string;
@@ -94,6 +94,8 @@ export async function openGateway(
     notices,
     role: gateway.role,
     approvals: gateway.approvals,
+    tickets: gateway.tickets,
+    inbox: gateway.inbox,
     cancel: gateway.cancel,
     openSession: gateway.openSession,
     settle: gateway.settle,

@@ -45,6 +45,11 @@ const words = {
   },
 } as const;
 
+/** Keys of calls that the gateway makes by itself. */
+export const ourKeys: readonly string[] = ['tkt:', 'rev:'];
+
+const isOurs = (key: string): boolean => ourKeys.some((beginning) => key.startsWith(beginning));
+
 export function readRequest(value: unknown, limits: Limits, form: RequestForm = 'call'): ReadRequest {
   try {
     return read(value, limits, form);
@@ -121,6 +126,8 @@ function readFields(
     wrong(`/${toolField}`, what, value[toolField]);
   const session = name('session');
   const key = name('key');
+  // INVARIANT: what goes on for a ticket has a key that no caller can have used before.
+  if (key !== null && isOurs(key)) wrong('/key', `a key that does not begin with ${ourKeys.join(' or ')}`, key);
   const turn = name('turn');
   const model = name('model');
   const expectedSeq = number('expected_seq', 'a whole number from 0', Number.MAX_SAFE_INTEGER);

@@ -3,7 +3,7 @@
  * what a rider adds. A process that runs the call knows its context at once; any other process reads it from the store.
  */
 import type { Envelope, RestingReply } from '../../core/call/answer.ts';
-import type { Call, CallId } from '../../core/call/call.ts';
+import type { Call, CallId, SessionId } from '../../core/call/call.ts';
 import type { CallEvent } from '../../core/call/lifecycle.ts';
 import type { Payload, RecordDraft } from '../../core/journal/record.ts';
 import type { Effect } from '../../core/taxonomy.ts';
@@ -87,6 +87,8 @@ export interface CallContext {
   readonly recovery: ToolRecovery;
   /** Outside workflows: which operation it is; null if its tool declares no key. */
   readonly operation: string | null;
+  /** What is fenced if its upstream forbids it; null where this process did not send it. */
+  readonly forbids: { readonly session: SessionId | null; readonly operation: string } | null;
   /** What it holds of budgets. */
   readonly holds: readonly HeldAmount[];
 }
@@ -101,8 +103,15 @@ export function contextHere(work: Work, shell: Shell): CallContext {
     reportsWithinMs: work.tool.reportsWithinMs,
     recovery: recoveryOf(work.tool, shell),
     operation: step === null ? operationOfCall(work.tool, work.args) : null,
+    forbids: { session: work.bodyOf?.session ?? null, operation: operationIn(work) },
     holds: work.holds,
   };
+}
+
+/** By default the whole tool: what was forbidden is not tried in other words. */
+function operationIn({ step, tool, args }: Work): string {
+  const action = step?.workflow.actions.get(tool.name);
+  return action === undefined ? (operationOfCall(tool, args) ?? tool.policyName) : operationOf(action, args);
 }
 
 /** For a call that this process does not run; `next` is the call as it will be. */
@@ -120,6 +129,7 @@ export async function contextElsewhere(call: StoredCall, next: Call, shell: Shel
     reportsWithinMs: next.state === 'SUCCEEDED' ? await reportsWithinAsDeclared(call.id, shell) : null,
     recovery: tool === undefined ? recoveryOfUpstream(call.tool) : recoveryOf(tool, shell),
     operation: tool === undefined || session?.workflow !== null ? null : await operationElsewhere(call.id, tool, shell),
+    forbids: null,
     holds: await heldOnRecord(call, tool, shell),
   };
 }

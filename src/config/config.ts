@@ -7,6 +7,7 @@ import type { DeclaredModels, ModelLimits } from '../core/model/model-provider.t
 import type { Reach, WrittenPolicy } from '../core/policy/policy.ts';
 import type { DeclaredRecovery, OperationKey } from '../core/recovery/declared.ts';
 import type { EffectClass } from '../core/taxonomy.ts';
+import { defaultTicketRules, type TicketRules } from '../core/ticket/terms.ts';
 import type { Lock } from './lock.ts';
 import type { Place } from './problem.ts';
 import type { WrittenCredential } from './read-credentials.ts';
@@ -35,6 +36,7 @@ export interface Config {
   readonly notify: readonly NotifyConfig[];
   /** What is declared about recovery for all tools. */
   readonly playbook: WrittenRecovery;
+  readonly tickets: TicketRules;
   readonly extensions: readonly ExtensionConfig[];
   /** Servers of kinds that extensions add, and every use of what those add. */
   readonly hosted: readonly HostedConfig[];
@@ -290,6 +292,7 @@ export const emptyConfig: Config = {
   credentials: [],
   notify: [],
   playbook: { declared: {}, places: new Map() },
+  tickets: defaultTicketRules,
   extensions: [],
   hosted: [],
   uses: [],

@@ -3,7 +3,7 @@
  * by its id in the titles of the tests that prove it. Without a workflow or a policy.
  */
 import { ofGovernance } from './requirements-of-governance.ts';
-import { ofTickets } from './requirements-of-tickets.ts';
+import { ofTickets } from './tickets/requirements-of-tickets.ts';
 import { ofWorkflows } from './requirements-of-workflows.ts';
 import { differences, whereOf } from './stated/contract-places.ts';
 import { seed000 } from './stated/seed-000.ts';

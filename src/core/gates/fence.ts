@@ -7,7 +7,7 @@ import type { Request } from '../call/call.ts';
 import { argumentsIn, type Facts } from './facts.ts';
 import { type Gate, type GateAnswer, pass } from './gate.ts';
 import { invariant } from '../values/unreachable.ts';
-import { type DenialFact, mayBe, mayBeOfTool, type StepFact } from '../workflow/step.ts';
+import { type DenialFact, type FenceFact, mayBe, mayBeOfTool, type StepFact } from '../workflow/step.ts';
 import { mayBeSame, operationOfCall } from '../recovery/operation.ts';
 import { stepOf } from './reachable.ts';
 
@@ -18,27 +18,9 @@ export const fence: Gate = {
     const operation = step === null ? operationIn(request, facts) : null;
     if (operation !== null && facts.fences === undefined) return { kind: 'need', fact: 'fences' };
     const denial = denialOf(request, step, facts);
-    const { fences = facts.fences ?? [] } = step ?? facts.body ?? {};
-    if (fences.length === 0) return denial === null ? pass : forbidden(request, step, denial);
-    const isAbout =
-      operation === null || facts.body !== undefined
-        ? meaningOf(request, step, facts)
-        : (other: string) => mayBeSame(other, operation);
-    const blocking = fences.find((found) => found.inDoubt && isAbout(found.operation));
-    if (blocking === undefined) return denial === null ? pass : forbidden(request, step, denial);
-    const what = step === null ? 'tool' : 'action';
-    return {
-      kind: 'refuse',
-      refusal: {
-        error: 'fenced',
-        class: 'Workflow',
-        code: 'Fenced',
-        message: `${what} '${request.tool}' is fenced: nobody knows yet whether call ${blocking.callId} took effect. Other ${what}s stay possible.`,
-        resolution: { type: 'reconcile', call_id: blocking.callId },
-        blocking_call_id: blocking.callId,
-        ...(denial === null ? {} : { ticket_id: denial.ticket }),
-      },
-    };
+    const blocking = doubtOf(request, step, operation, facts);
+    if (blocking !== null) return inDoubt(request, step, blocking, denial);
+    return denial === null ? pass : forbidden(request, step, denial);
   },
   saw(_request, facts) {
     const { fences = facts.fences ?? [] } = stepOf(facts) ?? {};
@@ -49,6 +31,37 @@ export const fence: Gate = {
     };
   },
 };
+
+function doubtOf(request: Request, step: StepFact | null, operation: string | null, facts: Facts): FenceFact | null {
+  const { fences = facts.fences ?? [] } = step ?? facts.body ?? {};
+  if (fences.length === 0) return null;
+  const isAbout =
+    operation === null || facts.body !== undefined
+      ? meaningOf(request, step, facts)
+      : (other: string) => mayBeSame(other, operation);
+  return fences.find((found) => found.inDoubt && isAbout(found.operation)) ?? null;
+}
+
+function inDoubt(
+  { tool }: Request,
+  step: StepFact | null,
+  { callId }: FenceFact,
+  denial: DenialFact | null,
+): GateAnswer {
+  const what = step === null ? 'tool' : 'action';
+  return {
+    kind: 'refuse',
+    refusal: {
+      error: 'fenced',
+      class: 'Workflow',
+      code: 'Fenced',
+      message: `${what} '${tool}' is fenced: nobody knows yet whether call ${callId} took effect. Other ${what}s stay possible.`,
+      resolution: { type: 'reconcile', call_id: callId },
+      blocking_call_id: callId,
+      ...(denial === null ? {} : { ticket_id: denial.ticket }),
+    },
+  };
+}
 
 /** INVARIANT: what an upstream forbade is not tried in other words: a whole tool, or what its key says it is about. */
 function denialOf(request: Request, step: StepFact | null, facts: Facts): DenialFact | null {

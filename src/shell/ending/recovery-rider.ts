@@ -58,7 +58,8 @@ function ticketFor({ ending: { dispatch }, context }: Move, isDoubted: boolean):
 
 /** Outside workflows: what is fenced from here on is not offered as a next action. */
 function withoutForbidden({ next, context }: Move, opened: Ticket | null): Pick<EndAddition, 'envelope'> {
-  if (opened?.fence == null || context.step !== null || opened.fence.operation.includes('#')) return {};
+  if (opened === null || opened.fence === null || context.step !== null || opened.fence.operation.includes('#'))
+    return {};
   const envelope = context.envelope(next);
   return { envelope: { ...envelope, nextActions: envelope.nextActions.filter((name) => name !== next.tool) } };
 }

@@ -87,7 +87,7 @@ describe('a ticket about a doubt', () => {
     ['never_known', 'CLOSED_UNKNOWN'],
   ] as const;
   for (const [answer, state] of answers)
-    test(`[C5-doubt-answer-1] ${answer} settles the call as ${state}`, async (t) => {
+    test(`[C5-settle-1] ${answer} settles the call as ${state}`, async (t) => {
       const home = await openTicketHome(t);
       const { id, ticket } = await lose(home);
       const more = answer === 'it_did_not' ? { force: true } : {};
@@ -112,7 +112,7 @@ describe('a ticket about a doubt', () => {
     assert.equal(home.ledger.done.length, 1);
   });
 
-  test('[C5-doubt-answer-1] before the quarantine is over a no, and a retry, need force', async (t) => {
+  test('[C5-settle-1] before the quarantine is over a no, and a retry, need force', async (t) => {
     const home = await openTicketHome(t, { tool: { quarantine_seconds: 60 } });
     const { id, ticket } = await lose(home);
     for (const answer of ['it_did_not', 'retry'] as const) {
@@ -124,7 +124,7 @@ describe('a ticket about a doubt', () => {
     assert.ok((await home.gateway.tickets.resolve(ticket, { by, answer: 'it_did_not' })).ok);
   });
 
-  test('[C5-doubt-answer-2] retry sends the same call once more, on record with who said so', async (t) => {
+  test('[C5-settle-2] retry sends the same call once more, on record with who said so', async (t) => {
     const home = await openTicketHome(t);
     const { id, ticket } = await lose(home);
     home.clock.pass(3_600_000);

@@ -4,6 +4,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { createAuthenticator } from '../src/compose/state/authenticate.ts';
 import { noExtensions } from '../src/compose/extensions/extension-set.ts';
+import { createConsoleSessions } from '../src/compose/console/console-sessions.ts';
 import { createGovernance } from '../src/compose/serve/governance.ts';
 import { openKeysOf } from '../src/compose/state/key-files.ts';
 import { openHttpDoor } from '../src/compose/serve/open-http-door.ts';
@@ -39,6 +40,7 @@ const door = openHttpDoor(
     startedAtMs: nowMs(),
     nowMs,
     authenticate: createAuthenticator({ keyring, nowMs, openAs: null }),
+    console: createConsoleSessions({ keyring, nowMs }),
   },
   { current: () => opened, close: () => opened.gateway.close() },
   createGovernance(project, { load, errorsIn: async () => [], record: async () => true }),

@@ -1,6 +1,9 @@
 /** The public API of the package `recourse-gateway`: named exports only, pinned by test/pins/exports.test.ts. */
 import './config/need-node.ts';
 
+export { failedWith, type ErrorGuard } from './adapters/upstream-function/workflow/failed-with.ts';
+export type { ErrorMatch } from './core/workflow/match-error.ts';
+export type { StepError } from './core/workflow/step-error.ts';
 export { ToolDefinitionError } from './adapters/upstream-function/check-definition.ts';
 export { type ArgsOf, type ResultOf, type SentTo, type Tool, tool } from './adapters/upstream-function/tool.ts';
 export {

@@ -1,6 +1,7 @@
 /** The house rules as tests. A rule that no test or compiler checks is only a wish; one that cannot fail is another. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { badConsoles } from './house/bad-consoles.ts';
 import { houseRules } from './house/house-rules.ts';
 import { maskSource, referencesOf, type Tree } from './house/read-source.ts';
 import { ratchetFile } from './house/ratchet.ts';
@@ -86,6 +87,7 @@ const bad: Readonly<Record<RuleName, readonly Readonly<Record<string, string>>[]
     sayIn('src/adapters/pg/x.ts', "import type { Row } from '../store/store.ts';"),
     sayIn('src/adapters/shared/x.ts', "import type { Row } from '../store/store.ts';"),
   ],
+  ...badConsoles,
   'no import goes in a circle, types included': [
     { 'src/core/a.ts': "import type { B } from './b.ts';", 'src/core/b.ts': "export {\n  type A,\n} from './a.ts';" },
     { 'src/core/a.ts': "import type { A } from './a.ts';" },

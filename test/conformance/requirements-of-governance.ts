@@ -29,6 +29,12 @@ export const ofGovernance: Readonly<Record<string, string>> = {
   'C4-gap-1': 'a gap is told beside another decision, is on record for its tenant alone, and is counted',
   'C4-gap-2':
     'work that is not reported in time is a gap, told once to its agent and always beside the reply of its call',
+  'C8-console-1':
+    'the code of a link opens the console once, for a short time, with the role of the key that asked for it',
+  'C8-console-2': 'a session of the console lives no longer than its key, its time, its sign-out and its process',
+  'C8-console-3': 'the cookie counts only with the header of the console, and on our own page: host and port',
+  'C8-console-4': 'a role may do with a cookie what it may do with a key, and no more',
+  'C8-console-5': 'the page runs scripts of our own files alone, in no frame, and no text of others is markup',
   'C8-notice-1': 'every event that recourse.yaml accepts is told, to webhooks and by mail, from what is on record',
   'C8-notice-2': 'a breaker that opens or closes is on record and told, limited in rate, and no call waits for it',
   'C8-notice-3': 'events are told at least once, in order, as the same message at every try, also after a restart',

@@ -11,6 +11,10 @@ const endsWithinMs = 180_000;
 /** Scripts would download; which packages are installed is settled before they run. */
 const withoutScripts = '--ignore-scripts';
 
+interface Manifest {
+  readonly workspaces?: readonly string[];
+}
+
 for (const folder of ['.', 'test/peers', 'test/peers/models', 'bench/peers'])
   test(`the lock file of ${folder === '.' ? 'the project' : folder} is in step with its package.json`, async (t) => {
     const home = mkdtempSync(path.join(tmpdir(), 'recourse-lock-'));
@@ -20,6 +24,11 @@ for (const folder of ['.', 'test/peers', 'test/peers/models', 'bench/peers'])
     mkdirSync(clone);
     const files = ['package.json', 'package-lock.json', '.npmrc'];
     for (const file of files) copyFileSync(path.join(root, folder, file), path.join(clone, file));
+    const { workspaces = [] } = JSON.parse(readFileSync(path.join(clone, 'package.json'), 'utf8')) as Manifest;
+    for (const each of workspaces) {
+      mkdirSync(path.join(clone, each));
+      copyFileSync(path.join(root, folder, each, 'package.json'), path.join(clone, each, 'package.json'));
+    }
     const problem = await registryOutOfReach('oxfmt', clone);
     if (problem !== null) return t.skip(problem);
     const readAll = () => files.map((file) => readFileSync(path.join(clone, file), 'utf8'));

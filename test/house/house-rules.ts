@@ -3,28 +3,13 @@
  * test/tidy.test.ts runs them on the project, and on small bad trees to see that each can fail.
  */
 import path from 'node:path';
+import { consoleRules, isConsole } from './console-rules.ts';
+import { edgesOf, filesOf, isCode, isSource, layerOf, partOf, type Rule } from './files-of.ts';
 import { ignoredErrors } from './ignored-errors.ts';
 import { mayImport } from './layers.ts';
 import { lockFileWhole, lockFileWithoutAddresses } from './lock-file.ts';
 import { needlessTables, ratchetRules } from './ratchet.ts';
-import { headerOf, maskSource, referencesOf, targetOf, type Tree } from './read-source.ts';
-
-type Rule = (tree: Tree) => readonly string[];
-
-const codeFolders = ['src', 'test', 'bench', 'examples', 'scripts', 'bin'];
-const isCode = (file: string) => /\.(ts|js)$/.test(file) && codeFolders.includes(file.split('/')[0] ?? '');
-const isSource = (file: string) => file.startsWith('src/') && file.endsWith('.ts') && !file.endsWith('.test.ts');
-const filesOf = (tree: Tree, wanted: (file: string) => boolean) => [...tree].filter(([file]) => wanted(file));
-const partOf = (file: string, at: number) => file.split('/')[at]?.replace(/\.ts$/, '') ?? '';
-const layerOf = (file: string) => (file.startsWith('src/') ? partOf(file, 1) : 'outside src');
-
-/** From file to file, inside the project. A URL may also name data, such as package.json; that is no dependency. */
-function edgesOf(tree: Tree, file: string, text: string): readonly string[] {
-  return referencesOf(text).flatMap((reference) => {
-    const target = targetOf(tree, file, reference);
-    return target === null || (reference.kind === 'url' && !target.endsWith('.ts')) ? [] : [target];
-  });
-}
+import { headerOf, maskSource, referencesOf } from './read-source.ts';
 
 const packagesOf = (text: string) =>
   referencesOf(text)
@@ -103,7 +88,7 @@ const size: Rule = (tree) =>
   });
 
 const headers: Rule = (tree) =>
-  filesOf(tree, isSource).flatMap(([file, text]) => {
+  filesOf(tree, (file) => isSource(file) || isConsole(file)).flatMap(([file, text]) => {
     const { length } = headerOf(text);
     if (length === 0) return [`${file}: opens with no comment`];
     return length > 6 ? [`${file}: its header has ${length} lines`] : [];
@@ -133,7 +118,7 @@ const pathOfACall: Rule = (tree) => {
 };
 
 const switches: Rule = (tree) =>
-  filesOf(tree, isSource).flatMap(([file, text]) => {
+  filesOf(tree, (file) => isSource(file) || isConsole(file)).flatMap(([file, text]) => {
     const masked = maskSource(text);
     const open = [...masked.matchAll(/(?<![\w$.])switch\s*\(/g)].filter(({ index }) => !endsInDefault(masked, index));
     return open.map(
@@ -171,7 +156,7 @@ const inText =
 
 const names: Rule = (tree) =>
   filesOf(tree, isCode).flatMap(([file]) => {
-    if (!/^(?:[a-z0-9]+(?:-[a-z0-9]+)*[./])+(?:ts|js)$/.test(file)) return [`${file}: is not kebab-case`];
+    if (!/^(?:[a-z0-9]+(?:-[a-z0-9]+)*[./])+(?:tsx?|js)$/.test(file)) return [`${file}: is not kebab-case`];
     return /\b(?:managers?|helpers?|utils?)\b/.test(path.posix.basename(file))
       ? [`${file}: says nothing by its name`]
       : [];
@@ -227,7 +212,9 @@ const decisions: Rule = (tree) => {
 };
 
 const continuousIntegration: Rule = (tree) => {
-  const lines = (tree.get('.ci/run') ?? '').split('\n').filter((line) => line !== '' && !/^#!|^set /.test(line));
+  const lines = (tree.get('.ci/run') ?? '')
+    .split('\n')
+    .filter((line) => line !== '' && !/^#!|^set |^export CI=true$/.test(line));
   if (lines.length !== 1) return [`.ci/run: has ${lines.length} commands, not one`];
   const said = (tree.get('README.md') ?? '').split('\n').map((line) => line.replace(/\s+#.*$/, '').trim());
   return said.includes(lines[0] ?? '') ? [] : [`.ci/run: README.md does not say \`${lines[0]}\``];
@@ -249,6 +236,7 @@ const loadedByTheCommand: Rule = (tree) => {
 export const houseRules = {
   'layers import only downwards': layers,
   'doors and adapters do not know their siblings': siblings,
+  ...consoleRules,
   'no import goes in a circle, types included': cycles,
   'the core is pure: itself and the pure engines, no clock, chance or promise': purity,
   'the client runs anywhere: no package, no Node, and of the core only types': clientAnywhere,
@@ -260,7 +248,7 @@ export const houseRules = {
   'an error that is ignored says why': ignoredErrors,
   'only the command line writes to the console': inCode(
     /(?<![\w$.])console\s*[.[]/,
-    (file) => file.startsWith('src/') && !file.startsWith('src/doors/cli/'),
+    (file) => (file.startsWith('src/') || isConsole(file)) && !file.startsWith('src/doors/cli/'),
     'writes to the console',
   ),
   'nothing is left for later and no test is switched off': inText(unfinished, 'left open'),

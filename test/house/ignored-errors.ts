@@ -5,7 +5,8 @@
 import { maskSource, type Tree } from './read-source.ts';
 
 /** Code that users or maintainers run; tests may ignore what they provoke. */
-const isRunning = (file: string) => /^(?:src|scripts|bin)\/.*\.(?:ts|js)$/.test(file) && !file.endsWith('.test.ts');
+const isRunning = (file: string) =>
+  /^(?:src|console|scripts|bin)\/.*\.(?:tsx?|js)$/.test(file) && !file.endsWith('.test.ts');
 
 /** A catch with no statement, or a rejection that is answered with a constant or a name. */
 const ignoring = [

@@ -2,6 +2,9 @@
 import type { Tree } from './read-source.ts';
 
 interface Locked {
+  /** Of a workspace and of the link to it: its folder. */
+  readonly resolved?: string;
+  readonly link?: boolean;
   readonly integrity?: string;
   readonly inBundle?: boolean;
   readonly dependencies?: Readonly<Record<string, string>>;
@@ -16,8 +19,9 @@ const eachLockFile = (judge: (text: string) => readonly string[]) => (tree: Tree
     .filter(([file]) => file.split('/').at(-1) === 'package-lock.json')
     .flatMap(([file, text]) => judge(text).map((complaint) => `${file}: ${complaint}`));
 
+/** A link to a workspace says in which folder it is. */
 export const lockFileWithoutAddresses = eachLockFile((text) =>
-  /"resolved"\s*:/.test(text) ? ['names the address of a package'] : [],
+  /"resolved"\s*:\s*"(?![a-z-]+")/.test(text) ? ['names the address of a package'] : [],
 );
 
 /**
@@ -32,10 +36,14 @@ export const lockFileWhole = eachLockFile((text) => {
       ...Object.keys(asked)
         .filter((name) => !isFound(packages, at, name))
         .map((name) => `lacks ${name}, which ${at === '' ? 'package.json' : at} asks for`),
-      ...(at !== '' && locked.integrity === undefined && locked.inBundle !== true ? [`has no hash of ${at}`] : []),
+      ...(isOfOthers(at, locked) && locked.integrity === undefined ? [`has no hash of ${at}`] : []),
     ];
   });
 });
+
+/** A package of the registry, and not a folder of the project. */
+const isOfOthers = (at: string, { link, inBundle }: Locked): boolean =>
+  at.includes('node_modules/') && link !== true && inBundle !== true;
 
 /** Looked for as Node does: beside the package that asks, then in every folder above it. */
 function isFound(packages: Packages, at: string, name: string): boolean {

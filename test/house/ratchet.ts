@@ -22,7 +22,7 @@ const mostFilesOfAFolder = 20;
 const mostColumns = 120;
 const mostCharactersOfASubject = 72;
 
-const isCode = (file: string) => /^(?:src|test|bench|scripts|examples|bin)\/.*\.(?:ts|js)$/.test(file);
+const isCode = (file: string) => /^(?:src|console|test|bench|scripts|examples|bin)\/.*\.(?:tsx?|js)$/.test(file);
 const isMeasured = (file: string) => isCode(file) && !file.endsWith('.test.ts');
 
 /** Two of the same name in a file are told apart by their order. */

@@ -5,7 +5,9 @@ import path from 'node:path';
 import type { Tree } from './read-source.ts';
 
 const root = path.join(import.meta.dirname, '../..');
-const notOurs = new Set(['.git', '.recourse', 'coverage', 'dist', 'node_modules'].map((name) => path.join(root, name)));
+const notOurs = new Set(
+  ['.git', '.recourse', 'console/dist', 'coverage', 'dist', 'node_modules'].map((name) => path.join(root, name)),
+);
 
 /** One subject a line. Not there where there is no history, as in a package or a shallow clone. */
 export const subjectsFile = '.git/subjects';

@@ -40,6 +40,7 @@ test('the commands and their options', () => {
     call: ['session', 'idempotency-key', 'wait', 'model', 'config', 'url', 'key', 'key-file', 'json'],
     apply: ['watch', 'force', 'config', 'file', 'url', 'key', 'key-file', 'json'],
     status: ['config', 'file', 'url', 'key', 'key-file', 'json'],
+    console: ['config', 'file', 'url', 'key', 'key-file', 'json'],
     'approvals ls': [
       'state',
       'agent',

@@ -18,6 +18,7 @@ test('the package exports exactly these values', () => {
     'WorkflowDefinitionError',
     'createGateway',
     'defaultLimits',
+    'failedWith',
     'httpStatusOf',
     'httpTool',
     'isPending',

@@ -70,7 +70,8 @@ function staged({ approvals, tickets }: Transition, state: MemoryState) {
 
 function appliedBefore({ token, call }: Transition, state: MemoryState): Committed | null {
   const before = state.tokens.get(token) ?? null;
-  if (before === null || !state.forgetsTokens || call === null || call.kind === 'mark') return before;
+  // INVARIANT: a move that the call has left behind is not confirmed any more: whoever made it has lost the call.
+  if (before === null || call === null || call.kind === 'mark') return before;
   return state.calls.get(call.call.id)?.token === token ? before : null;
 }
 

@@ -73,14 +73,12 @@ export interface MemoryState {
   /** Places of replies that reached their requesters. */
   readonly answered: Set<string>;
   readonly random: Random;
-  /** True: the token of a call's move is forgotten with its next move, as a store does that keeps it in the row. */
-  readonly forgetsTokens: boolean;
   onApplied: ApplyListener;
   /** How old the store is: the time that it was open, which no clock of a process changes. */
   age: () => number;
 }
 
-export function createMemoryState(random: Random, forgetsTokens = false): MemoryState {
+export function createMemoryState(random: Random): MemoryState {
   return {
     chains: [],
     calls: new Map(),
@@ -102,7 +100,6 @@ export function createMemoryState(random: Random, forgetsTokens = false): Memory
     recordsBySession: new Map(),
     answered: new Set(),
     random,
-    forgetsTokens,
     onApplied: () => undefined,
     age: () => 0,
   };

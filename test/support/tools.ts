@@ -13,6 +13,7 @@ interface Settings {
   readonly reconcile?: NonNullable<Tool['reconcile']>;
   readonly quarantine_seconds?: number;
   readonly operation_key?: NonNullable<Tool['operation_key']>;
+  readonly partial?: NonNullable<Tool['partial']>;
 }
 
 type Body = (args: Record<string, unknown>, context: ToolContext) => unknown;

@@ -85,7 +85,16 @@ export const counter = (more: object = {}) =>
   );
 
 /** `slow` runs until the test lets it go; `other` answers at once. Neither obeys its signal. */
-export function createHeld(settings: { readonly effect?: string; readonly [more: string]: unknown } = {}) {
+export function createHeld({
+  edges = {},
+  states = {},
+  ...settings
+}: {
+  readonly effect?: string;
+  readonly edges?: object;
+  readonly states?: object;
+  readonly [more: string]: unknown;
+} = {}) {
   const runs: { finish(value: unknown): void; fail(error: unknown): void; signal: AbortSignal }[] = [];
   const body = async (_inputs: unknown, { signal }: { signal: AbortSignal }) =>
     new Promise((resolve, reject) => runs.push({ finish: resolve, fail: reject, signal }));
@@ -94,8 +103,8 @@ export function createHeld(settings: { readonly effect?: string; readonly [more:
       id: 'held',
       initial: 'open',
       context: { done: [] as string[] },
-      states: { open: { on: { slow: 'open', other: 'open' } } },
-    }),
+      states: { open: { on: { slow: 'open', other: 'open', ...edges } }, ...states },
+    } as never),
     {
       actions: {
         slow: {

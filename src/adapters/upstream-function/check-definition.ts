@@ -90,6 +90,7 @@ const knownKeys = [
   'reconcile',
   'quarantine_seconds',
   'operation_key',
+  'partial',
   'isolate',
   'blocking',
   'run',

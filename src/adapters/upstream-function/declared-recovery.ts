@@ -7,6 +7,7 @@ import type { Probed, Reconcile, RetryRule } from '../../core/recovery/playbook.
 import type { ErrorCode } from '../../core/taxonomy.ts';
 import { canonicalText } from '../../core/values/canonical.ts';
 import { isObject, type Json } from '../../core/values/json.ts';
+import { declaredPartial, type Loose, type Refuse } from './declared-partial.ts';
 
 export interface WrittenRetry {
   /** False: it is sent once. */
@@ -31,11 +32,8 @@ export interface WrittenReconcile {
   readonly result?: (found: never, args: never) => unknown;
 }
 
-type Loose = Readonly<Record<string, unknown>>;
-type Refuse = (problem: string, fix: string) => never;
-
 export function declaredRecovery(
-  { retry, reconcile, operation_key: operationKey }: Loose,
+  { retry, reconcile, partial, operation_key: operationKey }: Loose,
   quarantineMs: number | null,
   refuse: Refuse,
 ): { readonly recovery?: DeclaredRecovery; readonly operationKey?: OperationKey } {
@@ -43,6 +41,7 @@ export function declaredRecovery(
     ...(retry === undefined ? {} : { retry: retryOf(retry, refuse) }),
     ...(reconcile === undefined ? {} : { reconcile: reconcileOf(reconcile, refuse) }),
     ...(quarantineMs === null ? {} : { quarantineMs }),
+    ...(partial === undefined ? {} : { partial: declaredPartial(partial, refuse) }),
   };
   return {
     ...(Object.keys(recovery).length === 0 ? {} : { recovery }),

@@ -10,13 +10,12 @@ import { describeMismatch } from '../../core/schema/field-errors.ts';
 import { type Attempt, type Failure, makeFailure, type Upstream, type UpstreamResult } from '../../ports/upstream.ts';
 import type { Validated, Validator } from '../../ports/validator.ts';
 import { ToolDefinitionError, type CheckedTool, type LocalBody } from './check-definition.ts';
-import { failureOf, itemFailures } from './describe-throw.ts';
+import { failureOf, outcomeOf } from './describe-throw.ts';
 import { judgeArguments } from './declared-schema.ts';
 import { checkedTool, type Tool } from './tool.ts';
 import { servicesOf, noServices, type BodyServices } from './body-services.ts';
 import { createModuleThreads, type Frozen, type ModuleThreads } from './isolate/module-thread.ts';
 import { contextFacts, createContext, type ToolContext } from './tool-context.ts';
-import { isPartialResult } from './tool-failure.ts';
 import { watchEventLoop, type LoopWatch } from './watch-event-loop.ts';
 import {
   createWorkerPool,
@@ -191,8 +190,7 @@ async function runHere(run: LocalBody, args: Json, context: ToolContext, signal:
   try {
     // INVARIANT: a body gets its own copy. The state is made from the arguments that were validated.
     const returned = await run(structuredClone(args) as never, context);
-    if (!isPartialResult(returned)) return { kind: 'returned', output: returned, errors: [] };
-    return { kind: 'returned', output: returned.result, errors: itemFailures(returned.errors) };
+    return outcomeOf(returned);
   } catch (thrown) {
     return failed(failureOf(thrown, signal));
   }

@@ -69,7 +69,9 @@ type Asked =
   | 'approvalOf'
   | 'pendingApprovals'
   | 'bucket'
-  | 'account';
+  | 'account'
+  | 'ticketFences'
+  | 'continuing';
 
 /** What the gates read from a store. There is none, so nothing has happened before this call. */
 const nothingKept: Pick<Store, Asked> = {

@@ -77,6 +77,7 @@ export function openDoors(order: DoorsOrder, { gateway, governance, identity }: 
       version,
       hosts,
       authenticate: identity.authenticate,
+      console: identity.console,
       admit: (request, { tenant, name }) => admit(request, tenant, name),
       counts,
       startedAtMs: Date.now(),

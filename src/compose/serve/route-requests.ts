@@ -11,6 +11,7 @@ import { notReady as refusalOf, whileClosing } from '../../core/gates/ready.ts';
 import { errorShapeAt, type ErrorShape, providerError } from '../../core/model/provider-error.ts';
 import { isObject } from '../../core/values/json.ts';
 import type { ErrorReply } from '../../core/call/reply.ts';
+import type { ConsoleDoor } from '../../doors/console/console-door.ts';
 import { writeText } from '../../doors/mcp/call/write-text.ts';
 
 export interface Handler {
@@ -34,7 +35,8 @@ type NotReady = Extract<Readiness, { ready: false }>;
 
 const maxWaitingBodyBytes = 1 << 20;
 
-export function createRouter(): Router {
+/** `page`: the console, which is served from the first moment, and asks by itself when the gateway is ready. */
+export function createRouter(page: Pick<ConsoleDoor, 'handle'>): Router {
   let opened: RoutedDoors | null = null;
   let readiness: Readiness = { ready: false, doing: 'starting', retryAfterSeconds: 2 };
   return {
@@ -42,6 +44,7 @@ export function createRouter(): Router {
       request.on('error', () => undefined);
       response.on('error', () => undefined);
       const at = request.url?.split('?')[0] ?? '/';
+      if (page.handle(request, response)) return;
       if (!readiness.ready || opened === null) return sayNotReady(at, request, readiness as NotReady, response);
       (opened.handlers.get(at) ?? opened.http).handle(request, response);
     },

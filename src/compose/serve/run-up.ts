@@ -10,8 +10,11 @@ import type { Problem } from '../../config/problem.ts';
 import { GatewayError } from '../../core/values/gateway-error.ts';
 import { defaultLimits } from '../../core/limits.ts';
 import { boundConnections, type BoundConnections } from '../../doors/http/bound-connections.ts';
+import { createConsoleDoor } from '../../doors/console/console-door.ts';
 import type { Notifier } from '../../ports/notifier.ts';
 import { type Address, configuredAddress, isLoopback, listenAt, readAddress } from './address.ts';
+import { consoleLink, createConsoleFiles } from '../console/load-console.ts';
+import type { Ready } from './ready.ts';
 import { createRouter, type Router } from './route-requests.ts';
 import { expectedStore, storeOfProject } from '../state/find-store.ts';
 import { createGovernance, type Governance, type RecordedChange } from './governance.ts';
@@ -27,18 +30,11 @@ import {
   serversOf,
   servingOptions,
 } from '../project/serve-options.ts';
-import {
-  createServerReporter,
-  lastWords,
-  type ServerReporter,
-  summarizeServer,
-  type ServerSummary,
-} from '../upstreams/report-servers.ts';
+import { createServerReporter, lastWords, type ServerReporter, summarizeServer } from '../upstreams/report-servers.ts';
 import type { Project } from '../project/load-project.ts';
 import type { Running } from '../extensions/start-extensions.ts';
 import { openWith, startForProject } from '../extensions/start-for-project.ts';
 import { noticesOf } from '../extensions/use-extensions.ts';
-import type { OperatorToken } from '../state/operator-token.ts';
 
 export interface UpOrder {
   readonly config: string | undefined;
@@ -87,7 +83,7 @@ export async function runUp(order: UpOrder, open: OpenForServing): Promise<UpEnd
   if (listen === null) return { kind: 'bad_listen' };
   const address = listen ?? (await configuredAddress(order.config)) ?? defaultAddress;
   if (order.openAs !== null && !isLoopback(address.host)) return { kind: 'not_local' };
-  const router = createRouter();
+  const router = createRouter(createConsoleDoor(createConsoleFiles()));
   const listening = await listenAt(address, router.handle);
   if ('problem' in listening) return { kind: 'no_address', message: listening.problem };
   const { server, url, isLocal } = listening;
@@ -255,6 +251,7 @@ async function serveUntil(
     drift: driftFromLock(governance.project().config.lock, liveTools(upstreams)),
     openAs: order.openAs,
     operator: identity.operator,
+    console: consoleLink(url, identity),
   });
   reporter.ready();
   await stopped;
@@ -275,25 +272,4 @@ function closeServer(server: Server): void {
 
 function pause(delayMs: number): Promise<void> {
   return new Promise((resolve) => void setTimeout(resolve, delayMs));
-}
-
-export interface Ready {
-  readonly file: string;
-  readonly role: string;
-  readonly upstreams: readonly (ServerSummary & { readonly lastWords: readonly string[] })[];
-  readonly tools: number;
-  readonly url: string;
-  readonly api: string;
-  readonly workflows: readonly { readonly name: string; readonly url: string }[];
-  /** Null without policy. */
-  readonly mode: 'enforce' | 'audit' | null;
-  readonly agents: readonly string[] | null;
-  readonly warnings: Project['warnings'];
-  /** Errors of `recourse check` in spite of which it was started. */
-  readonly forced: Project['warnings'];
-  /** Tools that differ from recourse.lock, one sentence each. */
-  readonly drift: readonly string[];
-  /** The agent of requests without a key. */
-  readonly openAs: string | null;
-  readonly operator: OperatorToken;
 }

@@ -10,7 +10,9 @@ import { KeyringError } from '../../adapters/keyring-sqlite/keyring-error.ts';
 import type { SqliteKeyring } from '../../adapters/keyring-sqlite/sqlite-keyring.ts';
 import type { Principal } from '../../core/call/call.ts';
 import { GatewayError } from '../../core/values/gateway-error.ts';
+import type { ConsoleSessions } from '../../doors/http/console/console-sessions.ts';
 import type { Stranger } from '../../doors/mcp/http/http-exchange.ts';
+import { createConsoleSessions } from '../console/console-sessions.ts';
 import { openKeysOf } from './key-files.ts';
 import { ensureOperatorToken, type OperatorToken } from './operator-token.ts';
 
@@ -67,6 +69,7 @@ export interface OpenIdentity {
   /** For doors that only agents use. */
   readonly agentOf: (request: IncomingMessage) => Promise<Principal | Stranger>;
   readonly operator: OperatorToken;
+  readonly console: ConsoleSessions;
   close(): Promise<void>;
 }
 
@@ -91,6 +94,7 @@ export async function openIdentity({ store, openAs, onTrouble }: IdentityOrder):
       return found.role === 'agent' ? { tenant: found.tenant, agent: found.name } : { problem: 'no_agent' };
     },
     operator,
+    console: createConsoleSessions({ keyring, nowMs }),
     close: () => keyring.close(),
   };
 }

@@ -117,6 +117,24 @@ const reconcileShape: Shape = {
   },
 };
 
+const fieldPath = (root: 'args' | 'result', says: string): Shape =>
+  text(says, { pattern: [`^${root}(?:\\.[A-Za-z_][A-Za-z0-9_]*)*$`, `a path such as ${root}.list`] });
+
+const partialShape: Shape = fields('how its partial results are read, and whether failed items are sent again', {
+  items: fieldPath('args', 'where the arguments list the items'),
+  name: cel('over item: how an item is named; by itself, or by its place, if not given'),
+  entries: cel('over args and result: the list of entries of an answer'),
+  failed: cel('over entry, index and args: whether an entry is a failed item; every entry is one if not given'),
+  item: cel('over entry, index and args: which item it is about; the one at its place if not given'),
+  kind: cel('over entry, index and args: a kind of failure, or an HTTP status; unknown if not given'),
+  message: cel('over entry, index and args: what is told of it'),
+  results: fieldPath('result', 'where a result lists what was done'),
+  retry: flag('true: failed items are sent again by themselves; false if not given'),
+  keys: text('item: the upstream deduplicates each item by itself; request if not given', {
+    oneOf: ['request', 'item'],
+  }),
+});
+
 /** Keys of a server. */
 export const serverRecoveryFields: Readonly<Record<string, Field>> = {
   playbook: { shape: playbookShape },
@@ -137,5 +155,6 @@ export const toolRecoveryFields: Readonly<Record<string, Field>> = {
   quarantine: {
     shape: duration('how long after a doubt a call may still be carried out; 60s if not given', 1_000, day),
   },
+  partial: { shape: partialShape },
   operation_key: { shape: cel('over args, giving a text: calls with the same text are the same operation') },
 };

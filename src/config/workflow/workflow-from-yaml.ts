@@ -6,6 +6,7 @@ import { type AnyStateMachine, createMachine } from 'xstate';
 import type { CelFieldType } from '../../core/cel/check-types.ts';
 import type { Json, JsonObject } from '../../core/values/json.ts';
 import { nearest } from '../../core/values/nearest.ts';
+import { failedOutcome } from '../../core/workflow/step-error.ts';
 import type { WrittenConfig } from '../config.ts';
 import type { Tell } from '../problem.ts';
 import { keyPlaceOf, placeOf } from '../shape/read-shape.ts';
@@ -47,7 +48,8 @@ export function workflowFromYaml(written: WrittenConfig, tell: Tell): WrittenWor
   const parts = { tree, tell: count, expressions: createExpressions(tree, count, begins), context };
   const actions = readActions(declared, parts);
   const inputs = new Map(Object.entries(declared).map(([action, each]) => [action, inputTypes(mapOf(each)['input'])]));
-  const { config, guards, actions: assigns } = readStates({ ...parts, name, definition, inputs });
+  const outcomes = new Map(Object.keys(declared).map((action) => [action, [failedOutcome]]));
+  const { config, guards, actions: assigns } = readStates({ ...parts, name, definition, inputs, outcomes });
   if (written.isWhole) checkUse(written, fields, count);
   if (complaints > 0 || !written.isWhole) return null;
   const state = definition['state'];

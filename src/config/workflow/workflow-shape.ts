@@ -1,11 +1,17 @@
 /** Shape of a workflow in YAML. Data only; what its parts mean together is checked elsewhere. */
 import { effectClasses } from '../../core/taxonomy.ts';
-import { cel, count, duration, flag, listOf, named, type Shape, text } from '../shape/shape.ts';
+import { matchable } from '../../core/workflow/match-error.ts';
+import { cel, count, duration, type FieldsShape, flag, listOf, named, type Shape, text } from '../shape/shape.ts';
 
 const year = 366 * 86_400_000;
 const stateName = [
   '^[A-Za-z_][A-Za-z0-9_-]{0,63}$',
   'a letter or _ first, then letters, digits, _ or -, at most 64 in all',
+] as const;
+/** An action, or how its step ended. */
+const eventName = [
+  '^[A-Za-z_][A-Za-z0-9_-]{0,63}(?:\\.[A-Za-z_][A-Za-z0-9_-]{0,63})?$',
+  'the name of an action, or <action>.failed',
 ] as const;
 const fieldName = [
   '^[A-Za-z_][A-Za-z0-9_]{0,63}$',
@@ -23,10 +29,20 @@ const quietAssign = named('fields of the context and what they become', cel('ove
 
 const raised = text('an event that the machine answers itself, by an edge under on', { pattern: stateName });
 
-const edge = (guardOver: string, assigned: Shape): Shape => ({
+/** Only under `<action>.failed` and other outcomes of a step. */
+const errorFields = {
+  error: { shape: text('the error that the step ended with', { oneOf: matchable.error }) },
+  class: { shape: text('the class of the error', { oneOf: matchable.class }) },
+  code: { shape: text('the code of the error', { oneOf: matchable.code }) },
+  verdict: { shape: text('what the failure means', { oneOf: matchable.verdict }) },
+  effect: { shape: text('what is known of its effect', { oneOf: matchable.effect }) },
+} as const;
+
+const edge = (guardOver: string, assigned: Shape, more: FieldsShape['fields'] = {}): Shape => ({
   kind: 'fields',
   says: 'where to go, when, and what changes',
   fields: {
+    ...more,
     target: { shape: target },
     guard: { shape: cel(`over ${guardOver}: true lets it through`) },
     assign: { shape: assigned },
@@ -37,18 +53,18 @@ const edge = (guardOver: string, assigned: Shape): Shape => ({
 });
 
 /** A target, an edge, or several that are tried in order. */
-const edges = (name: string, guardOver: string, assigned: Shape): Shape => {
+const edges = (name: string, guardOver: string, assigned: Shape, more: FieldsShape['fields'] = {}): Shape => {
   const one: Shape = {
     kind: 'either',
     says: 'a target or { target, guard, assign, raise }',
     text: target,
-    map: edge(guardOver, assigned),
+    map: edge(guardOver, assigned, more),
   };
   const says = 'a target, { target, guard, assign, raise }, or a list of them';
   return { kind: 'again', name, shape: () => ({ ...one, says, list: listOf('tried in order', one, 1) }) };
 };
 
-const loudEdges = edges('edges', 'context and inputs', assign);
+const loudEdges = edges('edges', 'context and inputs, of a failure also error', assign, errorFields);
 const quietEdges = edges('quiet_edges', 'context', quietAssign);
 const change: Shape = {
   kind: 'fields',
@@ -64,7 +80,7 @@ const state: Shape = {
     description: { shape: text('what it means') },
     initial: { shape: text('the child that is entered first', { pattern: stateName }) },
     states: { shape: { kind: 'again', name: 'states', shape: () => states } },
-    on: { shape: named('what each action leads to', loudEdges, stateName) },
+    on: { shape: named('what each action leads to', loudEdges, eventName) },
     after: { shape: named('what happens when time has passed', quietEdges, durationKey) },
     always: { shape: quietEdges },
     on_done: { shape: quietEdges },
@@ -146,7 +162,7 @@ export const workflowShape: Shape = {
     type: { shape: text('parallel: all of the states at once', { oneOf: ['parallel'] }) },
     initial: { shape: text('the state that is entered first', { pattern: stateName }) },
     on: {
-      shape: named('what each action leads to, wherever the session stands', loudEdges, stateName),
+      shape: named('what each action leads to, wherever the session stands', loudEdges, eventName),
     },
     actions: {
       shape: named('what an agent can do, in the order in which it is listed', action, stateName),

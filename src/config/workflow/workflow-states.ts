@@ -10,6 +10,8 @@ import type { Tell } from '../problem.ts';
 import { hasKey, keyPlaceOf, placeOf } from '../shape/read-shape.ts';
 import { mapOf, textOf, withoutGaps } from '../yaml/plain-values.ts';
 import type { Expressions, Path, Variables } from './workflow-expressions.ts';
+import { failedOutcome, type Outcomes, skippedOutcome } from '../../core/workflow/step-error.ts';
+import { checkErrorEdge, errorType, outcomeOf, withErrorMatch } from './error-edges.ts';
 import { checkStateKeys } from './check-state-keys.ts';
 import type { Tree } from '../yaml/yaml-tree.ts';
 import type { Json, JsonObject } from '../../core/values/json.ts';
@@ -18,7 +20,7 @@ import { nearest } from '../../core/values/nearest.ts';
 /** What guards and assigns are called with. */
 interface StepArgs {
   readonly context: unknown;
-  readonly event: { readonly inputs?: unknown; readonly result?: unknown };
+  readonly event: { readonly inputs?: unknown; readonly result?: unknown; readonly error?: unknown };
 }
 
 export interface StateParts {
@@ -30,6 +32,8 @@ export interface StateParts {
   readonly context: CelType;
   /** What is known of the inputs of each action. */
   readonly inputs: ReadonlyMap<string, CelType>;
+  /** How steps of each action may end beside their success. */
+  readonly outcomes: Outcomes;
 }
 
 export interface WrittenMachine {
@@ -45,6 +49,8 @@ interface EdgePlace {
   readonly route: readonly string[];
   readonly guardOver: Variables;
   readonly assignOver: Variables;
+  /** It is on how a step ended beside its success. */
+  readonly isOutcome?: true;
 }
 
 /** Not a forbidden transition: the action is legal and changes nothing. */
@@ -103,6 +109,9 @@ class StateReader {
     if (raw === undefined) return null;
     const { context, inputs: known, tree, tell } = this.#parts;
     const entries = Object.entries(mapOf(raw)).map(([action, edges]) => {
+      const outcome = known.has(action) ? null : outcomeOf(action);
+      if (outcome !== null)
+        return [action, this.#onOutcome(outcome, edges, { path: [...path, action], route })] as const;
       const inputs = known.get(action);
       if (inputs === undefined && this.#raised.has(action)) {
         const place = { path: [...path, action], route, guardOver: { context }, assignOver: { context } };
@@ -119,6 +128,29 @@ class StateReader {
       return [action, this.#edges(edges, place) ?? {}] as const;
     });
     return Object.fromEntries(entries);
+  }
+
+  /** Edges on `<action>.failed` and on outcomes that a stage names. */
+  #onOutcome(
+    { action, outcome }: NonNullable<ReturnType<typeof outcomeOf>>,
+    edges: Json,
+    { path, route }: Pick<EdgePlace, 'path' | 'route'>,
+  ): Json {
+    const { context, inputs: known, outcomes, tree, tell } = this.#parts;
+    const inputs = known.get(action);
+    const here = keyPlaceOf(tree, path);
+    if (inputs === undefined && !hasKey(tree, ['actions', action])) {
+      const near = nearest(action, [...known.keys()]);
+      tell(here, `there is no action '${action}'`, near === null ? 'add it under actions' : `did you mean ${near}?`);
+    } else if (outcomes.get(action)?.includes(outcome) === false) {
+      const others = outcomes.get(action) ?? [];
+      const fix = `use one of ${others.map((each) => `${action}.${each}`).join(', ')}`;
+      tell(here, `a step of '${action}' never ends as '${outcome}'`, fix);
+    }
+    const hasResult = outcome !== failedOutcome && outcome !== skippedOutcome;
+    const over = { context, inputs: inputs ?? 'dyn', error: hasResult ? 'dyn' : errorType } as const;
+    const assignOver = hasResult ? ({ ...over, result: 'dyn' } as const) : over;
+    return this.#edges(edges, { path, route, guardOver: over, assignOver, isOutcome: true }) ?? {};
   }
 
   #after(raw: Json | undefined, place: EdgePlace): JsonObject | null {
@@ -141,15 +173,16 @@ class StateReader {
     return raw.map((each: Json, index) => this.#edge(each, { ...place, path: [...place.path, index] }));
   }
 
-  #edge(raw: Json, { path, route, guardOver, assignOver }: EdgePlace): JsonObject {
+  #edge(raw: Json, { path, route, guardOver, assignOver, isOutcome }: EdgePlace): JsonObject {
     const edge: JsonObject = typeof raw === 'string' ? { target: raw } : mapOf(raw);
+    checkErrorEdge(edge, path, isOutcome === true, this.#parts.tree, this.#parts.tell);
     const target = this.#target(edge['target'], typeof raw === 'string' ? path : [...path, 'target'], route);
     const changed = this.#actions(path, edge, assignOver);
     const idle = changed === null && edge['target'] === undefined;
     if (idle) this.actions[stay] = assign({});
     return withoutGaps({
       target,
-      guard: this.#guard([...path, 'guard'], edge['guard'], guardOver),
+      guard: this.#guard([...path, 'guard'], isOutcome === true ? withErrorMatch(edge) : edge['guard'], guardOver),
       actions: idle ? stay : changed,
       reenter: edge['reenter'] === true ? true : null,
       description: textOf(edge['description']),
@@ -206,6 +239,9 @@ function valuesOf({ context, event }: StepArgs): Readonly<Record<string, unknown
     },
     get result() {
       return event.result;
+    },
+    get error() {
+      return event.error;
     },
   };
 }

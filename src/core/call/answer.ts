@@ -34,9 +34,9 @@ export interface DispatchView {
 /** Replies rest without `seq`, which the store gives them when it records the success. */
 export type RestingReply = ErrorReply | Omit<SuccessReply, 'seq'>;
 
-/** A success tells the sequence that it was recorded with. */
+/** A success, and a failure that moved the state, tell the sequence that they were recorded with. */
 export function withSeq(reply: RestingReply, seq: number): Reply {
-  return 'error' in reply ? reply : { ...reply, seq };
+  return 'error' in reply && !('state' in reply) ? reply : { ...reply, seq };
 }
 
 export function succeeded(envelope: Envelope, result: unknown, errors: readonly PartialError[]): RestingReply {
@@ -194,6 +194,16 @@ export function chooseFrom(actions: readonly string[]): Resolution {
   return { type: 'replan', reason: 'no action is possible now; tell the person you work for' };
 }
 
+/** What helped where the step was refused helps no more where an edge has led, unless the step is legal there too. */
+export function resolvedThere<Reply extends RestingReply>(reply: Reply): Reply {
+  if (!('error' in reply)) return reply;
+  const { resolution, valid_next_actions: next, requested } = reply;
+  const isStale = ['choose_action', 'fix_input', 'retry_after', 'replan', 'budget_reset'].includes(resolution.type);
+  const isLegal = requested !== null && next.includes(requested);
+  if (!isStale || (isLegal && resolution.type !== 'choose_action')) return reply;
+  return { ...reply, resolution: chooseFrom(next) };
+}
+
 function possible(resolution: Resolution): Resolution {
   return resolution.type === 'choose_action' ? chooseFrom(resolution.actions) : resolution;
 }
@@ -205,10 +215,12 @@ export function offered(actions: readonly string[]): Pick<SuccessReply, 'valid_n
 }
 
 function common(envelope: Envelope) {
+  const { step } = envelope;
   return {
     requested: envelope.requested,
     ...offered(envelope.nextActions),
     call_id: envelope.callId,
     session: envelope.session,
+    ...(step === undefined ? {} : { state: step.state, ...(step.done ? { done: true as const } : {}) }),
   };
 }

@@ -27,6 +27,8 @@ export interface PartialError<Code extends ErrorCode = ErrorCode> {
   readonly code: Code;
   readonly item: string | number;
   readonly message?: string;
+  /** Only where nobody knows whether it was done. */
+  readonly effect?: 'unknown';
 }
 
 export interface SuccessReply<Result = unknown> {
@@ -74,6 +76,10 @@ export interface CommonErrorFields<Name extends ErrorName> {
   readonly next_total?: number;
   readonly call_id: string;
   readonly session: string | null;
+  /** Only if the workflow has an edge for this error, which moved the state: as in a success. */
+  readonly state?: unknown;
+  readonly seq?: number;
+  readonly done?: true;
   /** The stored reply of an earlier call with the same key. */
   readonly replayed?: true;
   readonly notices?: readonly Notice[];

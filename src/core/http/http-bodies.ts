@@ -4,8 +4,10 @@
  */
 import { approvalAnswerBodies, approvalRequestBodies } from './approval-bodies.ts';
 import { budgetAnswerBodies, budgetRequestBodies, writtenQuotas } from './budget-bodies.ts';
+import { consoleAnswerBodies, consoleRequestBodies } from './console/console-bodies.ts';
 import { gateNames } from '../gates/gate.ts';
 import { reaches, ruleEffects } from '../policy/policy.ts';
+import { policyLookBodies } from './look/policy-look-bodies.ts';
 import { sessionLookBodies } from './look/session-look-bodies.ts';
 import { modelAnswerBodies, modelRequestBodies } from './model-bodies.ts';
 import {
@@ -69,6 +71,7 @@ export const requestBodies = {
   ...ticketRequestBodies,
   ...budgetRequestBodies,
   ...modelRequestBodies,
+  ...consoleRequestBodies,
   ApplyRequest: closedObject({ force: truth }, ['force']),
   Nothing: closedObject({}),
 } as const satisfies Record<string, Schema>;
@@ -173,6 +176,8 @@ const otherBodies = (ref: Ref) => ({
   ...budgetAnswerBodies(ref),
   ...modelAnswerBodies(ref),
   ...sessionLookBodies(ref, sessionStatusNames),
+  ...policyLookBodies(),
+  ...consoleAnswerBodies(),
 });
 
 function listBodies(ref: Ref) {

@@ -4,8 +4,10 @@
  */
 import { approvalRoutes } from './approval-routes.ts';
 import { budgetRoutes } from './budget-routes.ts';
+import { consoleRoutes } from './console/console-routes.ts';
 import { sessionStatusNames } from './http-bodies.ts';
 import { type HttpRoute, limit, text } from './http-route.ts';
+import { policyLookRoutes } from './look/policy-look-routes.ts';
 import { sessionLookRoutes } from './look/session-look-routes.ts';
 import { modelRoutes } from './model-routes.ts';
 import { ticketRoutes } from './ticket-routes.ts';
@@ -145,6 +147,7 @@ export const httpRoutes = {
   ...ticketRoutes,
   ...budgetRoutes,
   ...modelRoutes,
+  ...consoleRoutes,
   listTools: {
     method: 'GET',
     path: '/v1/tools',
@@ -172,6 +175,7 @@ export const httpRoutes = {
     body: null,
     answer: 'PolicyView',
   },
+  ...policyLookRoutes,
   applyPolicy: {
     method: 'POST',
     path: '/v1/policy/apply',

@@ -122,14 +122,14 @@ const providerError: Schema = {
   content: { 'application/json': { schema: ref('ProviderError') } },
 };
 
-/** Whoever needs no key can only be turned away. */
+/** Whoever needs no key and sends nothing can only be turned away. */
 const withoutKey: readonly number[] = [400, 403, 405, 408, 422, 431];
 
 /** Whatever may go wrong with any call may go wrong on any route with a key. */
 function refusals(route: HttpRoute): Readonly<Record<string, Schema>> {
   const all = responseStatuses().filter((status) => status >= 400);
   if (route.errors !== undefined) return Object.fromEntries(all.map((status) => [String(status), providerError]));
-  const here = route.needs === null ? withoutKey : all;
+  const here = route.needs === null && route.body === null ? withoutKey : all;
   const found = Object.fromEntries(here.map((status) => [String(status), shared(status)]));
   if (route.answer !== 'PolicyApplied') return found;
   const either = { oneOf: [ref('ValidationFailedProblem'), ref('PolicyRefused')] };

@@ -73,10 +73,13 @@ export function errorBranch(name: ErrorName, ref: Ref, beside: Beside = { proper
     next_total: wholeNumber,
     call_id: text,
     session: textOrNull,
+    state: anything,
+    seq: wholeNumber,
+    done: always,
   };
   const closed = closedObject(
     { ...beside.properties, ...common, ...ownFields(name, ref), replayed: always, notices: listOf(ref('Notice')) },
-    [...beside.optional, ...entry.optional_fields, 'next_total', 'replayed', 'notices'],
+    [...beside.optional, ...entry.optional_fields, 'next_total', 'state', 'seq', 'done', 'replayed', 'notices'],
   );
   const rules = [...pairsOfClassAndCode(carried), ...blockerNamed(name)];
   const together = rules.length === 0 ? {} : { allOf: rules };

@@ -246,7 +246,9 @@ function sendsOfSuccess(records: readonly ReplayRecord[]): number {
 export function readRecovery(text: string): ToolRecovery | null {
   const read = fieldsOf(text) as unknown as ToolRecovery;
   const isWhole = isObject(read.playbook) && missingPairs(read.playbook).length === 0;
-  return isWhole && typeof read.upstream === 'string' ? { ...read, reconcile: null } : null;
+  if (!isWhole || typeof read.upstream !== 'string') return null;
+  const { partial: _, ...decides } = read;
+  return { ...decides, reconcile: null };
 }
 
 function fieldsOf(text: string): JsonObject {

@@ -16,6 +16,25 @@ export function spellOut(text: string): string {
   return text.replace(unseen, spell);
 }
 
+export interface Piece {
+  /** As it may be shown. */
+  readonly text: string;
+  /** It stands for a character that cannot be seen. */
+  readonly unseen: boolean;
+}
+
+/** The same sentence in pieces, for a screen that can mark what cannot be seen. */
+export function piecesOf(text: string): readonly Piece[] {
+  const pieces: Piece[] = [];
+  let from = 0;
+  for (const { index, 0: char } of text.matchAll(unseen)) {
+    if (index > from) pieces.push({ text: text.slice(from, index), unseen: false });
+    pieces.push({ text: spell(char), unseen: true });
+    from = index + char.length;
+  }
+  return from < text.length ? [...pieces, { text: text.slice(from), unseen: false }] : pieces;
+}
+
 function spell(char: string): string {
   const short = JSON.stringify(char).slice(1, -1);
   if (short !== char) return short;

@@ -120,7 +120,8 @@ function edgesByName(edges: unknown): Fields {
   const byName = new Map<string, unknown[]>();
   for (const edge of listOf(edges)) {
     const { kind, event, delay } = isObject(edge) ? edge : {};
-    const name = kind === 'action' ? `edge '${String(event)}'` : [kind, delay].filter(Boolean).join(' ');
+    const name =
+      kind === 'action' || kind === 'outcome' ? `edge '${String(event)}'` : [kind, delay].filter(Boolean).join(' ');
     byName.set(name, [...(byName.get(name) ?? []), edge]);
   }
   return Object.fromEntries(byName);

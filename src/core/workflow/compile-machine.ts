@@ -16,6 +16,7 @@ import type { EdgeDraft, GuardRule, MachineDraft, StateDraft } from './read/mach
 import type { RunLimits } from './run/settle-snapshot.ts';
 import { copyJson } from './read/copy-json.ts';
 import { readMachine } from './read/read-machine.ts';
+import { failedOutcome, type Outcomes, readOutcome } from './step-error.ts';
 import { runMachine, type Update } from './run/run-machine.ts';
 import type { Machine, Reach, Snapshot } from './workflow.ts';
 import { writeGraph } from './write-graph.ts';
@@ -25,6 +26,8 @@ export interface CompileOptions {
   readonly name: string;
   /** In the order of declaration, each with what it changes in the context. */
   readonly actions: ReadonlyMap<string, Update | null>;
+  /** What else its steps may end as, by action: `failed` if not given. */
+  readonly outcomes?: Outcomes;
   /** The canonical text of a snapshot takes at most this much. */
   readonly maxStateBytes?: number;
 }
@@ -42,6 +45,9 @@ const maxMicrosteps = 1_000;
 const maxContextDepth = 64;
 const maxTimers = 256;
 
+/** Of an action that is no stage. */
+const plain = [failedOutcome];
+
 const nowhere: Reach = { kind: 'no', blockedBy: [] };
 
 export function compileMachine(machine: AnyStateMachine, options: CompileOptions): Compiled {
@@ -56,13 +62,16 @@ export function compileMachine(machine: AnyStateMachine, options: CompileOptions
   };
   const problems: string[] = [];
   const about = new Map<string, StateDraft>();
-  const draft = readSafely(machine, options, limits, problems, about);
+  const outcomes = new Map(
+    [...options.actions.keys()].map((action) => [action, options.outcomes?.get(action) ?? plain]),
+  );
+  const draft = readSafely(machine, { name: options.name, outcomes }, limits, problems, about);
   if (draft === null || problems.length > 0) {
     const routes = new Map([...about].map(([problem, state]) => [problem, routeOf(state)]));
     return { ok: false, problems: [...new Set(problems)], routes };
   }
   const written = writeMachine(draft);
-  const compiled = machineOf(draft, written, options.actions, limits);
+  const compiled = machineOf(draft, written, options.actions, limits, outcomes);
   // Times are those of a session; that it can begin at all does not depend on them.
   const started = compiled.start(0);
   if (started.kind === 'failed') {
@@ -78,14 +87,15 @@ function routeOf({ name, parent }: StateDraft): readonly string[] {
 /** A machine is the author's own object: reading it may throw. */
 function readSafely(
   machine: AnyStateMachine,
-  { name, actions }: CompileOptions,
+  { name, outcomes }: { readonly name: string; readonly outcomes: Outcomes },
   limits: RunLimits,
   problems: string[],
   about: Map<string, StateDraft>,
 ): MachineDraft | null {
   try {
-    const draft = readMachine(machine, name, limits, problems);
-    if (draft !== null) checkDraft(draft, [...actions.keys()], problems, about);
+    const isOutcome = (event: string) => readOutcome(event, outcomes) !== null;
+    const draft = readMachine(machine, { name, isOutcome }, limits, problems);
+    if (draft !== null) checkDraft(draft, outcomes, problems, about);
     return draft;
   } catch (thrown) {
     problems.push(`the machine cannot be read: ${messageOf(thrown)}`);
@@ -98,6 +108,7 @@ function machineOf(
   written: JsonObject,
   updates: ReadonlyMap<string, Update | null>,
   limits: RunLimits,
+  outcomes: Outcomes,
 ): Machine {
   const actions = [...updates.keys()];
   const probes = new Map(actions.map((action) => [action, probeWithoutInputs(action)]));
@@ -124,7 +135,7 @@ function machineOf(
 
   const all = [...probes];
   return {
-    ...runMachine(draft, updates, contextOf, limits),
+    ...runMachine(draft, updates, contextOf, limits, (event) => readOutcome(event, outcomes) !== null),
     reach(snapshot, action) {
       const probe = probes.get(action);
       return probe === undefined ? nowhere : (judge(snapshot, [[action, probe]])[0] ?? nowhere);

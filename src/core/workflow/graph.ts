@@ -27,8 +27,8 @@ export interface GraphEdge {
   readonly from: string;
   /** Null stays where it is. More than one when a parallel state is entered at several places. */
   readonly to: readonly string[] | null;
-  readonly kind: 'action' | 'always' | 'after' | 'done';
-  /** The action's name; null for other kinds. */
+  readonly kind: 'action' | 'outcome' | 'always' | 'after' | 'done';
+  /** The action's name; for an outcome `<action>.<outcome>`, such as `pay.failed`; null for other kinds. */
   readonly action: string | null;
   /** The guard's name, or its source for CEL; null without one. */
   readonly guard: string | null;

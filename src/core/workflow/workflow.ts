@@ -54,6 +54,17 @@ export type Moved =
   /** The author's own code threw, made something that is not JSON, or did not come to rest: nothing moved. */
   | { readonly kind: 'failed'; readonly errorType: string; readonly problem: string };
 
+/** An outcome that is not a success moved the state by an edge of its own, or no edge was there. */
+export type Reacted = Moved | { readonly kind: 'stays' };
+
+/** How a step ended otherwise than by the edge of its action: `type` is `<action>.<outcome>`. */
+export interface OutcomeEvent {
+  readonly type: string;
+  readonly inputs: Json;
+  readonly error?: JsonObject;
+  readonly result?: Json;
+}
+
 /** Pure: the same snapshot and the same event give the same answer. Never throws. */
 export interface Machine {
   start(nowMs: number): Moved;
@@ -67,6 +78,8 @@ export interface Machine {
    * The action succeeded with this result. `shown`: what the state may be made of, where that is not all of the inputs.
    */
   apply(snapshot: Snapshot, action: string, inputs: Json, result: Json, nowMs: number, shown?: Json): Moved;
+  /** A step failed, was refused, or ended as a stage names it. Whether that moves anything is for the guards to say. */
+  react(snapshot: Snapshot, event: OutcomeEvent, nowMs: number): Reacted;
   /** The timer's time has come. */
   fire(snapshot: Snapshot, timer: WorkflowTimer, nowMs: number): Moved;
   /**

@@ -48,7 +48,7 @@ function writeEdge(edge: EdgeDraft, index: number, heard: readonly string[]): Gr
     from: from.id,
     to: to === null ? null : to.map((state) => state.id),
     kind,
-    action: kind === 'action' ? event : null,
+    action: kind === 'action' || kind === 'outcome' ? event : null,
     guard: guard?.name ?? null,
     ...(asks === null ? {} : { asks }),
     delay,

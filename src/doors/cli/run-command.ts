@@ -144,6 +144,8 @@ const withoutStore = {
     (await import('./commands/apply.ts')).runApply(command, await parts.daemon(), terminal),
   status: async (command, parts, terminal) =>
     (await import('./commands/status.ts')).runStatus(command, { ...parts, ...(await parts.daemon()) }, terminal),
+  console: async (command, parts, terminal) =>
+    (await import('./console/print-link.ts')).runConsole(command, await parts.daemon(), terminal),
   'approvals ls': onDaemon(async () => (await import('./commands/approvals.ts')).listApprovals),
   'approvals show': onDaemon(async () => (await import('./commands/approvals.ts')).showApproval),
   'approvals approve': onDaemon(async () => (await import('./commands/approvals.ts')).approveCall),

@@ -1,5 +1,5 @@
 /** An answer before it is written: a reply, JSON, a problem, a text or a stream; and the request that handlers get. */
-import type { ServerResponse } from 'node:http';
+import type { IncomingHttpHeaders, ServerResponse } from 'node:http';
 import { refused } from '../../core/call/answer.ts';
 import type { CallId } from '../../core/call/call.ts';
 import type { FieldError } from '../../core/call/catalogue.ts';
@@ -40,6 +40,7 @@ export interface Asked {
   readonly query: Query;
   readonly body: unknown;
   readonly header: (name: string) => string | undefined;
+  readonly headers: IncomingHttpHeaders;
   /** Whether the client has left, and whether the answer was flushed. */
   readonly client: WatchedClient;
   /** Aborted when the client leaves before the answer was flushed, and when the door closes. */

@@ -13,6 +13,7 @@ import {
 } from './approval-routes.ts';
 import { listBudgets, resetBudget, setBudget } from './budget-routes.ts';
 import { createCall, evaluate, listCalls, readCall, settleCall } from './call-routes.ts';
+import { createConsoleLink, readConsoleSession, signIn, signOut } from './console/console-routes.ts';
 import type { StreamRoute } from './event-streams.ts';
 import {
   applyPolicy,
@@ -34,6 +35,7 @@ import {
   resetSession,
   takeStep,
 } from './session-routes.ts';
+import { readPolicyCoverage, readPolicyFile } from './look/policy-looks.ts';
 import {
   awaitTicket,
   closeTicket,
@@ -92,8 +94,14 @@ export const handlers: Readonly<Record<Exclude<RouteName, StreamRoute>, Handler>
   createMessage: askModel('messages'),
   listModels,
   readModel,
+  createConsoleLink,
+  signIn,
+  readConsoleSession,
+  signOut,
   listTools,
   readPolicy,
+  readPolicyFile,
+  readPolicyCoverage,
   applyPolicy,
   readStatus,
   readOpenapi,

@@ -13,6 +13,7 @@ import { StoreUnreadable } from '../../shell/upkeep/guard-ports.ts';
 import { watchClient } from '../../shell/call/requester.ts';
 import type { Answer, Asked, Written } from './answer.ts';
 import { storeUnavailable } from './call-routes.ts';
+import { identify } from './console/identify.ts';
 import { createEventStreams } from './event-streams.ts';
 import { isOurs, pathOf } from './find-route.ts';
 import { handlers } from './handlers.ts';
@@ -61,6 +62,7 @@ export function createHttpDoor(parts: HttpDoorParts, options: Partial<HttpDoorOp
       id,
       ...input,
       header: (field) => textIn(headers[field]),
+      headers,
       get client() {
         return watchClient(response);
       },
@@ -73,8 +75,8 @@ export function createHttpDoor(parts: HttpDoorParts, options: Partial<HttpDoorOp
     };
     if (name !== 'readAudit' && name !== 'readApprovalEvents') return handlers[name](asked);
     return streams.open(name, asked, async () => {
-      const now = await parts.authenticate(headers);
-      return 'problem' in now ? null : now;
+      const now = await identify(request, false, parts);
+      return typeof now === 'string' || 'problem' in now ? null : now;
     });
   }
 

@@ -8,6 +8,7 @@ import type { Identity } from '../../core/call/identity.ts';
 import type { JsonObject } from '../../core/values/json.ts';
 import { defaultLimits } from '../../core/limits.ts';
 import type { Reach, WrittenPolicy } from '../../core/policy/policy.ts';
+import type { PolicyLine } from '../../core/policy/look/policy-text.ts';
 import type { UsableModel } from '../../core/model/choose-provider.ts';
 import type { ModelProvider } from '../../core/model/model-provider.ts';
 import type { ErrorReply, Reply } from '../../core/call/reply.ts';
@@ -23,6 +24,8 @@ import type { Looks } from '../../shell/look/looks.ts';
 import type { TenantView } from '../../shell/look/tenant-view.ts';
 import type { TicketService } from '../../shell/ticket/ticket-service.ts';
 import type { WorkflowService } from '../../shell/session/workflow-service.ts';
+
+import type { ConsoleSessions } from './console/console-sessions.ts';
 
 /** Why the request is not authenticated. `malformed`: not a bearer key. `unavailable`: the keys cannot be read now. */
 export interface Stranger {
@@ -60,6 +63,31 @@ export type Applied =
   | { readonly ok: true; readonly about?: JsonObject }
   /** `forcible`: it can be applied with force, because all problems are findings of the analysis. */
   | { readonly ok: false; readonly problems: readonly ApplyProblem[]; readonly forcible: boolean };
+
+/** What `recourse check` says about a place of the configuration. */
+export interface ToldPlace {
+  readonly severity: 'error' | 'warning';
+  readonly file: string;
+  readonly line: number;
+  readonly column: number;
+  readonly message: string;
+  readonly fix: string;
+}
+
+/** The files of the policy as they are on disk now. */
+export interface PolicyFile {
+  /** Of the policy in force; null without one. */
+  readonly mode: 'enforce' | 'audit' | null;
+  /** False if what is on disk would decide otherwise than what is in force. */
+  readonly in_force: boolean;
+  /** Named as rules refer to them, the main one first. */
+  readonly files: readonly {
+    readonly file: string;
+    readonly lines: readonly PolicyLine[];
+    readonly complete: boolean;
+  }[];
+  readonly problems: readonly ToldPlace[];
+}
 
 export interface StatusReport {
   readonly ready: boolean;
@@ -111,6 +139,9 @@ export interface ServedModels {
 }
 
 export interface HttpDoorParts {
+  readonly version: string;
+  nowMs(): number;
+  readonly console: ConsoleSessions;
   /** `apiKey`: the header `x-api-key` counts too. */
   authenticate(headers: IncomingHttpHeaders, apiKey?: boolean): Promise<Identity | Stranger>;
   /** Whether the holder may have this connection, by the limits. */
@@ -139,6 +170,7 @@ export interface HttpDoorParts {
   tools(who: Principal): readonly ListedTool[];
   readonly models: ServedModels;
   policy(): WrittenPolicy | null;
+  policyFile(): Promise<PolicyFile>;
   /** `by`: who applies it. `force`: also with proven errors. A failure changes nothing. */
   applyPolicy(by: Identity, force: boolean): Promise<Applied>;
   /** As this tenant sees it. */

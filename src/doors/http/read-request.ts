@@ -20,6 +20,7 @@ import { invariant } from '../../core/values/unreachable.ts';
 import { isJson, readBody } from '../shared/read-body.ts';
 import { type Answer, refuse, refuseInput, reply } from './answer.ts';
 import { checkOrigin } from './check-origin.ts';
+import { identify } from './console/identify.ts';
 import { findRoute, type Query, readQuery } from './find-route.ts';
 import type { HttpDoorOptions, HttpDoorParts, Stranger } from './parts.ts';
 
@@ -80,7 +81,9 @@ export async function readIdentity(
 ): Promise<Identity | Answer> {
   if (needs === null) return nobody;
   const isForModels = errors !== undefined;
-  const who = await parts.authenticate(request.headers, isForModels);
+  const who = await identify(request, isForModels, parts);
+  if (who === 'other_origin')
+    return refuse('OriginForbidden', 'only the page of the console itself may use its cookie');
   if ('problem' in who) return refuseStranger(who, isForModels ? whyUnknownToModels : whyUnknown);
   if (parts.admit?.(request, who) === false)
     return refuse('TooManyConnections', 'too many connections of this holder of keys are open: close some', retrySoon);

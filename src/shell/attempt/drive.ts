@@ -11,7 +11,7 @@ import { heldAfter } from '../ending/held-amounts.ts';
 import { giveBack, settleUnsent, stopUnsent, settle, settleLate } from '../ending/settle.ts';
 import type { Answer, Shell } from '../shell.ts';
 import { commit } from '../upkeep/commit.ts';
-import { attemptOf, type Control, dispatch, whyNotResend, type Work } from './work.ts';
+import { attemptOf, type Control, dispatch, sentItems, whyNotResend, type Work } from './work.ts';
 import type { History } from '../../core/recovery/plan.ts';
 import { type Interpreted, interpretResult } from './interpret-result.ts';
 import { afterRelay, watchRelay } from './after-relay.ts';
@@ -46,7 +46,7 @@ export async function drive(
         return settle(held, move.ended, context, elapsedMs, shell).finally(end.resolve);
       case 'retry': {
         end.resolve();
-        work = { ...work, holds: heldAfter(work.holds, move.ended.use) };
+        work = { ...work, holds: heldAfter(work.holds, move.ended.use), kept: move.ended.kept ?? work.kept };
         const again = await waitAndClaim(held, move, { work, context, control, elapsedMs }, shell);
         if ('reply' in again) return again;
         claimed = again;
@@ -100,7 +100,8 @@ async function send(
 ): Promise<{ readonly interpreted: Interpreted; readonly elapsedMs: number }> {
   const attempt = attemptOf(call, work, shell);
   const startedAt = shell.ports.clock.monotonicMs();
-  const interpret = (end: AttemptEnd) => interpretResult(call, end, attempt.timeoutMs, shell.limits);
+  const interpret = (end: AttemptEnd) =>
+    interpretResult(call, end, attempt.timeoutMs, shell.limits, sentItems(work, shell));
   const isStep = work.step !== null;
   const cameBackLate = (result: UpstreamResult) => {
     if (isStep) orphanEnded(call, shell);

@@ -19,6 +19,7 @@ import {
   remember,
   type Trouble,
 } from '../../core/recovery/plan.ts';
+import { planItems } from '../../core/partial/plan-items.ts';
 import { refreshCredentials } from '../call/fetch-credentials.ts';
 import { readEvidenceAgain } from '../call/gather-facts.ts';
 import { recoveryOf, type Shell } from '../shell.ts';
@@ -50,12 +51,14 @@ export async function nextMove(
   if (trouble === undefined) {
     if (ended.result === undefined) return { kind: 'settle', ended };
     noteAttempt(recovery, null, shell);
+    const again = await itemsAgain(call, ended, known, work, shell);
+    if (again !== null) return again;
     return { kind: 'settle', ended: call.attempt > 1 ? { ...ended, dispatch: { kind: 'recovered' } } : ended };
   }
   noteAttempt(recovery, trouble, shell);
   if (isOwnWord(trouble, call, work)) return { kind: 'settle', ended };
-  const history = known ?? (call.attempt > 1 ? readHistory(await shell.ports.store.recordsOf(call.id)) : nothingTried);
-  const facts = factsFor(call, trouble, history, work, shell);
+  const history = known ?? (await historyOf(call, shell));
+  const facts: PlanFacts = { ...factsFor(call, history, work, shell), trouble };
   const first = plan(facts);
   const evidence = await evidenceNow(first, history, work, shell);
   const credential = mayRefreshCredential(facts) ? await refreshCredentials(ended.credentials ?? [], shell) : null;
@@ -68,6 +71,39 @@ export async function nextMove(
   return { kind: 'retry', ended: { ...ended, dispatch }, atMs, pauseMs, history: remember(history, trouble, planned) };
 }
 
+/** Sends the failed items of a partial result again, if that is declared; the others are kept. */
+async function itemsAgain(
+  call: Call,
+  ended: Interpreted,
+  known: History | null,
+  work: Work,
+  shell: Shell,
+): Promise<Extract<NextMove, { kind: 'retry' }> | null> {
+  const { items } = ended;
+  const { partial } = recoveryOf(work.tool, shell);
+  // The result of a step moves its workflow, once: it is told as it came.
+  if (items === undefined || partial === undefined || work.step !== null) return null;
+  const history = known ?? (await historyOf(call, shell));
+  const chosen = planItems(factsFor(call, history, work, shell), items.failed, partial);
+  const kept = chosen === null ? null : items.keepFor(chosen.again);
+  if (chosen === null || kept === null) return null;
+  const { planned, trouble } = chosen;
+  const facts = { ...factsFor(call, history, work, shell), trouble };
+  const dispatch = dispatchOf(facts, planned, { evidence: null, credential: null });
+  noteRetry(recoveryOf(work.tool, shell), trouble.classification.verdict === 'rate_limited', shell);
+  const { atMs, pauseMs } = planned;
+  return {
+    kind: 'retry',
+    ended: { ...ended, trouble, dispatch, kept },
+    atMs,
+    pauseMs,
+    history: remember(history, trouble, planned),
+  };
+}
+
+const historyOf = async ({ id, attempt }: Call, { ports }: Shell): Promise<History> =>
+  attempt > 1 ? readHistory(await ports.store.recordsOf(id)) : nothingTried;
+
 /**
  * What is told to the agent and not dispatched. The body of a step ends as its author wrote it, and its action stays
  * legal; a timed-out one may still run beside a second. A tool's own words (a throw, an error answer) that prove that
@@ -77,11 +113,10 @@ const isOwnWord = ({ error, effect }: Trouble, { attempt }: Call, { step, tool }
   step?.workflow.actions.get(tool.name)?.boundTool === null ||
   (error.kind === 'threw' && effect === 'none' && attempt === 1);
 
-function factsFor(call: Call, trouble: Trouble, history: History, work: Work, shell: Shell): PlanFacts {
+function factsFor(call: Call, history: History, work: Work, shell: Shell): Omit<PlanFacts, 'trouble'> {
   const recovery = recoveryOf(work.tool, shell);
   return {
     call,
-    trouble,
     history,
     recovery,
     dedupeWindowMs: work.tool.dedupeWindowMs,

@@ -14,7 +14,10 @@ import type { StepFact } from '../../core/workflow/step.ts';
 import type { Notice, Reply } from '../../core/call/reply.ts';
 import type { Effect } from '../../core/taxonomy.ts';
 import type { AgentClient, Attempt, Relay } from '../../ports/upstream.ts';
-import { type BodyOf, firstFacts, me, policyOf, type Shell } from '../shell.ts';
+import { type BodyOf, firstFacts, me, policyOf, recoveryOf, type Shell } from '../shell.ts';
+import type { Kept } from '../../core/partial/kept-parts.ts';
+import { onlyItems } from '../../core/partial/partial-rule.ts';
+import type { SentItems } from './interpret-items.ts';
 import type { CancelScope } from '../../core/call/answer.ts';
 import type { CallEvent } from '../../core/call/lifecycle.ts';
 import { canonicalText, preview } from '../../core/values/canonical.ts';
@@ -45,6 +48,8 @@ export interface Work {
   readonly notices?: readonly Notice[];
   /** What it holds of budgets. */
   readonly holds: readonly HeldAmount[];
+  /** What of its items is done already: only the others are sent. */
+  readonly kept?: Kept | undefined;
   /** The reads that it relies on, and what they said. */
   readonly evidence?: { readonly refs: readonly string[]; readonly contents: readonly string[]; readonly hash: string };
 }
@@ -61,12 +66,27 @@ export function timeoutOf(work: Work, call: Call, nowMs: number): number {
   return Math.max(1, Math.min(work.tool.timeoutMs, call.deadlineAtMs - nowMs));
 }
 
+/** What is sent, by its items. */
+export const sentItems = ({ tool, args, kept }: Work, shell: Shell): SentItems => ({
+  rule: recoveryOf(tool, shell).partial ?? null,
+  args,
+  kept: kept ?? null,
+});
+
+/** INVARIANT: of a call of which some items are done, only the others are sent, and under another key. */
+function sendOf(call: Call, work: Work, shell: Shell): Pick<Attempt, 'args' | 'key'> {
+  const { rule, args, kept } = sentItems(work, shell);
+  if (rule === null || kept === null) return { args };
+  const key = rule.keyedByItem ? {} : { key: `${call.id}/items/${kept.sends}` };
+  return { args: onlyItems(rule, args, kept.left), ...key };
+}
+
 export function attemptOf(call: Call, work: Work, shell: Shell): Attempt {
   return {
     callId: call.id,
     attempt: call.attempt,
     tool: work.tool.invokes,
-    args: work.args,
+    ...sendOf(call, work, shell),
     session: call.session,
     tenant: call.tenant,
     agent: call.agent,

@@ -113,7 +113,8 @@ async function refuse(
   }
   // INVARIANT: what was approved upon evidence that has changed covers nothing any more.
   if (decision.gate === 'evidence' && facts.evidenceNow?.kind === 'read') await voidForEvidence(facts, shell);
-  return replyWith(await refuseByGate(call, decision, facts, asked.request, shell));
+  const refused = await refuseByGate(call, decision, facts, asked.request, shell);
+  return refused === null ? again(asked) : replyWith(refused);
 }
 
 async function decideWithFacts(

@@ -2,7 +2,7 @@
  * Records a refusal and answers it. The same refusal within a minute is counted on the first one, so an agent in a loop
  * does not fill the journal; the count is durable before the reply.
  */
-import { type Envelope, refused } from '../../core/call/answer.ts';
+import { type Envelope, refused, resolvedThere, withSeq } from '../../core/call/answer.ts';
 import type { Call, CallId, SessionId } from '../../core/call/call.ts';
 import { canonicalText } from '../../core/values/canonical.ts';
 import type { GateName } from '../../core/gates/gate.ts';
@@ -12,12 +12,13 @@ import { advance } from '../../core/call/lifecycle.ts';
 import type { RecordDraft } from '../../core/journal/record.ts';
 import type { Refusal } from '../../core/call/refusal.ts';
 import type { ErrorReply } from '../../core/call/reply.ts';
+import type { StepView } from '../../core/workflow/step.ts';
 import { commit, markAnswered } from '../upkeep/commit.ts';
 import { maskArgs, maskRefusal } from '../mask.ts';
 import { sinceArrival } from './asked.ts';
 import { policyOnRecord, rememberBlobs } from '../upkeep/record-runtime.ts';
 import type { Answer, Shell } from '../shell.ts';
-import { bare, note, numbered, toTransition } from '../ending/transition.ts';
+import { bare, type CommitParts, note, numbered, toTransition } from '../ending/transition.ts';
 
 export interface RefusedCall {
   readonly call: Call;
@@ -28,6 +29,16 @@ export interface RefusedCall {
   readonly nextActions: readonly string[];
   /** What comes before it in the journal, if it is the first that this process writes to a workflow session. */
   readonly resumption?: readonly RecordDraft[];
+  /** Where the session stands after it, if it moved the state. */
+  readonly view?: StepView | null;
+}
+
+/** What the commit of a refusal carries, and what the reply says of it. */
+export interface RefusalMove {
+  readonly parts: CommitParts;
+  readonly body: CommitParts['body'];
+  readonly nextActions: readonly string[];
+  readonly view: StepView | null;
 }
 
 export async function recordRefusal(said: RefusedCall, shell: Shell): Promise<Answer> {
@@ -54,7 +65,15 @@ export async function recordRefusal(said: RefusedCall, shell: Shell): Promise<An
 
 /** Records it as a call of its own, however often it was refused before. */
 export async function recordNew(said: RefusedCall, shell: Shell): Promise<Answer> {
-  const refusedCall = masked(said, shell);
+  const answer = await recordMoving(said, null, shell);
+  if (answer === null) throw new Error('bug: a refusal that moves nothing met a conflict');
+  return answer;
+}
+
+/** The same, and what it does to the state of its workflow. Null if somebody moved that first. */
+export async function recordMoving(said: RefusedCall, move: RefusalMove | null, shell: Shell): Promise<Answer | null> {
+  const unmoved = masked(said, shell);
+  const refusedCall = move === null ? unmoved : { ...unmoved, nextActions: move.nextActions, view: move.view };
   const { call, refusal, gate, facts, argsText, resumption = [] } = refusedCall;
   const [next, effects] = advance(call, { kind: 'refused' });
   const answer = reply(refusedCall, next);
@@ -66,14 +85,18 @@ export async function recordNew(said: RefusedCall, shell: Shell): Promise<Answer
   const rule = 'rule_ref' in refusal ? { rule: refusal.rule_ref ?? null } : {};
   const what = { gate, error: refusal.error, code: refusal.code, tool: call.tool };
   const body = { ...what, elapsed_ms: sinceArrival(call, shell), facts, ...rule, ...policy.body };
-  const parts = { body: { refused: body }, payloads: { refused: payloads }, blobs: policy.blobs, resumption };
-  const result = await commit(toTransition(call, next, effects, parts, shell), shell);
+  const parts = { body: { refused: { ...body, ...move?.body?.refused } }, payloads: { refused: payloads } };
+  const result = await commit(
+    toTransition(call, next, effects, { ...move?.parts, ...parts, blobs: policy.blobs, resumption }, shell),
+    shell,
+  );
   markAnswered(result, shell);
   if (result.kind === 'committed') {
     rememberBlobs(policy.blobs, shell);
-    return { reply: answer, position: result.position };
+    return { reply: withSeq(answer, result.seq), position: result.position };
   }
   if (result.kind === 'unavailable') return { reply: storeUnavailable(refusedCall, result.fault), position: null };
+  if (move !== null && result.on === 'session') return null;
   throw new Error(`bug: a refusal met a conflict on ${result.on}`);
 }
 
@@ -123,11 +146,14 @@ function remember(name: string, entry: { callId: Call['id']; atMs: number; count
 
 function envelopeOf(refusedCall: RefusedCall, call: Call): Envelope {
   const requested = call.tool === '' ? null : call.tool;
-  return { requested, callId: call.id, session: call.session, nextActions: refusedCall.nextActions };
+  const { nextActions, view = null } = refusedCall;
+  const envelope = { requested, callId: call.id, session: call.session, nextActions };
+  return view === null ? envelope : { ...envelope, step: view };
 }
 
 function reply(refusedCall: RefusedCall, call: Call): ErrorReply {
-  return refused(envelopeOf(refusedCall, call), refusedCall.refusal);
+  const said = refused(envelopeOf(refusedCall, call), refusedCall.refusal);
+  return (refusedCall.view ?? null) === null ? said : resolvedThere(said);
 }
 
 /** What cannot be recorded is not decided: the caller hears about the store, and that nothing ran. */

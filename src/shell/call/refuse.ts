@@ -20,6 +20,7 @@ import { fetchSession } from '../session/fetch-session.ts';
 import { firstFacts, nextActions, type Shell } from '../shell.ts';
 import { gather } from './gather-facts.ts';
 import { factsOf } from './intent.ts';
+import { refuseAlongEdge } from './refuse-along-edge.ts';
 import { recordRefusal, storeUnavailable, sayFault, recordNew, type RefusedCall } from './record-refusal.ts';
 import type { Effect } from '../../core/taxonomy.ts';
 import { storeFailed, commit } from '../upkeep/commit.ts';
@@ -66,13 +67,14 @@ export async function refuseEarly(
   return step === null ? (await recordRefusal(said, shell)).reply : refuseStep(said, step, shell);
 }
 
+/** Null if the session moved on while a refusal that moves it was written: decide again. */
 export async function refuseByGate(
   call: Call,
   decision: Extract<Decision, { kind: 'refuse' }>,
   facts: Facts,
   request: Request,
   shell: Shell,
-): Promise<Reply> {
+): Promise<Reply | null> {
   const step = stepOf(facts);
   const about = refusal(
     ofItsClass(call, facts),
@@ -89,7 +91,10 @@ export async function refuseByGate(
   // Until the store is open and recovered there is nowhere to write, and nothing was decided but to wait.
   const silent = decision.gate === 'ready' && !shell.live.readiness.ready;
   if (silent) return refused(unreadyEnvelope(call, request.tool), decision.refusal);
-  return step === null ? (await recordRefusal(no, shell)).reply : refuseStep(no, step, shell);
+  if (step === null) return (await recordRefusal(no, shell)).reply;
+  const along = await refuseAlongEdge(no, decision.gate, request, step, shell);
+  if (along === 'again') return null;
+  return along ?? refuseStep(no, step, shell);
 }
 
 /** On record with the class of what was asked for; before the session is known, nobody knows what a name means. */

@@ -79,7 +79,11 @@ async function completeOnce(asked: Asked, shell: Shell): Promise<Reply | 'again'
   const facts = { ...firstFacts(who, shell), session };
   const gate = sessionGate.check(request, facts, []);
   const callInSession = { ...call, session: session.found ? session.id : null };
-  if (gate.kind === 'refuse') return refuseByGate(callInSession, { ...gate, gate: 'session' }, facts, request, shell);
+  if (gate.kind === 'refuse') {
+    const refused = await refuseByGate(callInSession, { ...gate, gate: 'session' }, facts, request, shell);
+    invariant(refused !== null, 'what the gate of sessions refuses moves nothing');
+    return refused;
+  }
   invariant(session.found, 'the gate lets only sessions pass that are there');
   // INVARIANT: the records of the session are counted before anything is read. A call that begins or ends in the
   // session, or waits there for a person, writes a record: either it is seen below, or the count has changed and

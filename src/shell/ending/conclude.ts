@@ -15,6 +15,7 @@ import { type CallContext, contextElsewhere, type End, type Ending, type EndRide
 import { advanceAll, type CommitParts, effectOf, mergeParts, note, toTransition } from './transition.ts';
 import { viewOf } from '../../core/recovery/dispatch.ts';
 import { budgetRider } from './budget-rider.ts';
+import { withKept } from './kept-ending.ts';
 import { recoveryRider } from './recovery-rider.ts';
 import { workflowRider } from './workflow-rider.ts';
 
@@ -24,8 +25,9 @@ export interface Concluded {
   readonly transition: Transition;
 }
 
-export function conclude(from: Call, ending: Ending, context: CallContext, shell: Shell): Concluded {
-  const { next: moved, effects } = advanceAll(from, ending.events);
+export function conclude(from: Call, asked: Ending, context: CallContext, shell: Shell): Concluded {
+  const { next: moved, effects } = advanceAll(from, asked.events);
+  const ending = withKept(asked, from, moved, context.parts);
   // What is adopted was not sent: no attempt counts.
   const reached = ending.adopts === undefined ? moved : { ...moved, attempt: 0 };
   const effect = effectOf(reached.state);
@@ -65,9 +67,14 @@ function lastRecord(end: End, effects: readonly SideEffect[]): CommitParts {
   const kind = effects.findLast((effect) => effect.kind === 'record')?.record;
   if (kind === undefined) return {};
   const reply = isUnderWay(end.next.state) ? [] : [{ part: 'reply', text: canonicalText(end.reply) }];
+  // A call that ends between two attempts with what is done passes through one that sends nothing.
+  const unsent = end.from.state === 'RETRY_WAIT' && end.next.state === 'SUCCEEDED';
   return {
     // Whoever ends the call, its record says what riders did: what a budget was charged, what state a step left.
-    body: { [kind]: { ...end.facts, ...end.ending.record?.(end) } },
+    body: {
+      ...(unsent ? { dispatched: { attempt: end.from.attempt, sent: false } } : {}),
+      [kind]: { ...end.facts, ...end.ending.record?.(end) },
+    },
     payloads: { [kind]: [...reply, ...(end.ending.payloads ?? [])] },
   };
 }

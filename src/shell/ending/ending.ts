@@ -10,12 +10,14 @@ import type { Effect } from '../../core/taxonomy.ts';
 import { type Json, type JsonObject, isObject } from '../../core/values/json.ts';
 import { type Shell, nextActions, recoveryOf } from '../shell.ts';
 import { type AttemptUse, type HeldAmount, heldOnRecord } from './held-amounts.ts';
+import { keptOnRecord, type KeptParts, partsOf } from './kept-parts.ts';
 import type { CommitParts } from './transition.ts';
 import type { Notice } from '../../core/call/reply.ts';
 import { operationOf, type StepFact, withDueFired } from '../../core/workflow/step.ts';
 import type { Session, StoredCall } from '../../ports/store.ts';
 import type { Step, Work } from '../attempt/work.ts';
 import { readAhead } from '../session/drift.ts';
+import { inputsOnRecord, standingNow } from './error-edge.ts';
 import { orphansOf, toolOf } from '../session/position.ts';
 import type { Dispatch } from '../../core/recovery/dispatch.ts';
 import type { ToolEntry } from '../../core/call/catalogue.ts';
@@ -79,6 +81,8 @@ export interface CallContext {
   readonly step: Step | null;
   /** Whether the call has the turn of a workflow session that this process does not run. */
   readonly hasTurn: boolean;
+  /** Of a step that ends later than it ran, or elsewhere: where its session stands, if the end may move it. */
+  readonly standing?: Step | null;
   readonly envelope: (call: Call) => Envelope;
   /** What the reply says beside the outcome. */
   readonly notices: readonly Notice[];
@@ -91,6 +95,8 @@ export interface CallContext {
   readonly forbids: { readonly session: SessionId | null; readonly operation: string } | null;
   /** What it holds of budgets. */
   readonly holds: readonly HeldAmount[];
+  /** What of its items is done; null unless it is sent again for the others. */
+  readonly parts: KeptParts | null;
 }
 
 export function contextHere(work: Work, shell: Shell): CallContext {
@@ -105,6 +111,7 @@ export function contextHere(work: Work, shell: Shell): CallContext {
     operation: step === null ? operationOfCall(work.tool, work.args) : null,
     forbids: { session: work.bodyOf?.session ?? null, operation: operationIn(work) },
     holds: work.holds,
+    parts: work.kept === undefined ? null : partsOf(work.kept, recoveryOf(work.tool, shell), work.args),
   };
 }
 
@@ -121,17 +128,45 @@ export async function contextElsewhere(call: StoredCall, next: Call, shell: Shel
   // What waits for its approval never ran: it holds no turn, and nobody has changed what was sent.
   const hasRun = call.state !== 'AWAITING_APPROVAL';
   const { tool } = await toolOf(call, shell);
+  const recovery = tool === undefined ? recoveryOfUpstream(call.tool) : recoveryOf(tool, shell);
   return {
     step: null,
     hasTurn: hasRun && session !== null && session.workflow !== null,
+    standing: session === null || session.workflow === null ? null : await standingOf(call, next, shell),
     envelope: () => envelope,
     notices: hasRun ? await noticesOf(call.id, shell) : [],
     reportsWithinMs: next.state === 'SUCCEEDED' ? await reportsWithinAsDeclared(call.id, shell) : null,
-    recovery: tool === undefined ? recoveryOfUpstream(call.tool) : recoveryOf(tool, shell),
+    recovery,
     operation: tool === undefined || session?.workflow !== null ? null : await operationElsewhere(call.id, tool, shell),
     forbids: null,
     holds: await heldOnRecord(call, tool, shell),
+    parts: call.kept === true ? await partsElsewhere(call.id, recovery, shell) : null,
   };
+}
+
+/** An end of these states may be one that the machine hears of. */
+const heardStates: ReadonlySet<Call['state']> = new Set(['FAILED', 'CLOSED_UNKNOWN', 'REJECTED'] as const);
+
+/** How long the step that has the turn is waited for, before an end elsewhere moves the state. */
+const standingWaitMs = 5_000;
+
+async function standingOf(call: StoredCall, next: Call, shell: Shell): Promise<Step | null> {
+  if (!heardStates.has(next.state)) return null;
+  const fact = await standingNow(call, standingWaitMs, shell);
+  return fact === null ? null : { fact, inputs: await inputsOnRecord(call.id, shell) };
+}
+
+/** A doubt may end long after its step: what the machine does then follows from where the session stands by then. */
+export async function contextAfterDoubt(from: Call, context: CallContext, shell: Shell): Promise<CallContext> {
+  if (from.state !== 'IN_DOUBT' || context.step === null) return context;
+  const fact = await standingNow(from, standingWaitMs, shell);
+  return { ...context, standing: fact === null ? null : { fact, inputs: context.step.inputs } };
+}
+
+async function partsElsewhere(id: CallId, recovery: ToolRecovery, shell: Shell): Promise<KeptParts> {
+  const args = await shell.ports.store.args(id);
+  const sent = args.kind === 'text' ? (JSON.parse(args.text) as Json) : null;
+  return partsOf(await keptOnRecord(id, shell), recovery, sent);
 }
 
 /** Arguments that are gone may be those of any operation of the tool. */

@@ -14,7 +14,7 @@ import { invariant } from '../../core/values/unreachable.ts';
 import { type Interpreted, interpretFailure } from '../attempt/interpret-result.ts';
 import type { Answer, Shell } from '../shell.ts';
 import { commit, keepForLater, markAnswered } from '../upkeep/commit.ts';
-import { type CallContext, envelopeOf, contextHere, type Ending, type Say } from './ending.ts';
+import { type CallContext, contextAfterDoubt, envelopeOf, contextHere, type Ending, type Say } from './ending.ts';
 import { conclude } from './conclude.ts';
 import { answerStored, unrecorded } from './stored-reply.ts';
 import { cancelled, type CancelScope, failed, timedOut, withSeq } from '../../core/call/answer.ts';
@@ -41,7 +41,8 @@ export async function settle(
       const unmoved = step !== null && isSuccess(answer.reply) && (await isFenced(from, shell));
       return unmoved ? { ...answer, unmoved } : answer;
     }
-    const { reply, transition } = conclude(from, endingOf(interpreted, elapsedMs), context, shell);
+    const now = await contextAfterDoubt(from, context, shell);
+    const { reply, transition } = conclude(from, endingOf(interpreted, elapsedMs), now, shell);
     const result = await commit(transition, shell);
     if (result.kind === 'committed') {
       const unmoved = step !== null && from.state === 'IN_DOUBT' && next.state === 'SUCCEEDED';
@@ -52,6 +53,9 @@ export async function settle(
       keepForLater(transition, shell, () => settleLate(call, interpreted, context, shell));
       return { reply: unrecorded(next, shell, step), position: null };
     }
+    // Another step moved the state while a doubt of this one was settled.
+    const isLate = result.on === 'session' && from.state === 'IN_DOUBT';
+    if (isLate) continue;
     invariant(result.on === 'call' && result.found !== null, `settling met a conflict on ${result.on}`);
     from = result.found;
   }
@@ -66,7 +70,8 @@ export async function settleLate(call: Call, ended: Interpreted, context: CallCo
     const notes: Ending['notes'] = ({ next, reply }) => [
       orphanNote(found, call.attempt, next.state, canonicalText(reply)),
     ];
-    const { transition } = conclude(found, { ...endingOf(ended, null), notes }, context, shell);
+    const now = await contextAfterDoubt(found, context, shell);
+    const { transition } = conclude(found, { ...endingOf(ended, null), notes }, now, shell);
     const result = await commit(transition, shell);
     // The requester was answered long ago, or is on record as gone.
     if (result.kind === 'committed') return markAnswered(result, shell);

@@ -2,7 +2,7 @@
  * What the end of a call does to its workflow. A success moves the state, in the same transaction. Everything else
  * gives the turn back and leaves the state alone. An update that throws after a success stops the session.
  */
-import { failed, type RestingReply } from '../../core/call/answer.ts';
+import { failed, resolvedThere, type RestingReply } from '../../core/call/answer.ts';
 import type { Call } from '../../core/call/call.ts';
 import { ticketIdOf } from '../../core/recovery/ticket.ts';
 import { renderForAuthor } from '../../core/recovery/render-error.ts';
@@ -16,13 +16,75 @@ import { maskInputs } from '../mask.ts';
 import { digestOf, draftOf } from '../session/position.ts';
 import type { Shell } from '../shell.ts';
 import { envelopeOfStep, type EndAddition, type EndRider, type Move, type Say } from './ending.ts';
+import { type Reaction, reactTo } from './error-edge.ts';
 import { noChange, note } from './transition.ts';
 
 export const workflowRider: EndRider = (move, shell) => {
-  const { step, hasTurn } = move.context;
+  const { step, hasTurn, standing = null } = move.context;
   if (step !== null) return endStep(move, step, shell);
-  return hasTurn ? { parts: { workflow: turnChange(move) } } : {};
+  const change = hasTurn ? turnChange(move) : null;
+  const reaction = standing === null ? null : reactionTo(move, standing, move.ending.say, shell);
+  if (reaction !== null && standing !== null)
+    return react(move, reaction, { fact: standing.fact, say: move.ending.say, change }, shell);
+  return change === null ? {} : { parts: { workflow: change } };
 };
+
+/** INVARIANT: a doubt takes no edge; only what settles it says which. */
+const heardStates: ReadonlySet<Call['state']> = new Set(['FAILED', 'SUCCEEDED', 'CLOSED_UNKNOWN', 'REJECTED'] as const);
+
+function reactionTo(move: Move, step: Step, say: Say, shell: Shell): Reaction | null {
+  const { from, next, effect } = move;
+  if (from.state === '(none)' || !heardStates.has(next.state)) return null;
+  return reactTo(next, say(envelopeOfStep(next, step.fact, shell, step.inputs), effect), step, shell);
+}
+
+interface Reacting {
+  readonly fact: StepFact;
+  readonly say: Say;
+  /** What else the end does to the session; null if nothing. */
+  readonly change: WorkflowChange | null;
+}
+
+/** The state moves by the edge of a failure, in the commit that records it; or the session stops, if it could not. */
+function react(move: Move, reaction: Reaction, { fact, say, change }: Reacting, shell: Shell): EndAddition {
+  const { next } = move;
+  const workflow = change ?? { ...noChange, turn: 'free' as const };
+  if (reaction.kind === 'moved') {
+    const { snapshot, after, view, facts } = reaction;
+    // In doubt, or while it waited for a person, the call has no turn: nobody else may have it now.
+    const hasTurn = move.from.state === 'DISPATCHED' || move.from.state === 'RETRY_WAIT';
+    const turn = hasTurn ? workflow.turn : 'free';
+    return {
+      envelope: { ...envelopeOfStep(next, after, shell), step: view },
+      say: (envelope, effect) => resolvedThere(say(envelope, effect)),
+      parts: { workflow: { ...workflow, turn, snapshot }, expectSeq: fact.seq },
+      facts,
+    };
+  }
+  const becomes = { state: 'stopped', reason: 'repair' } as const;
+  return {
+    envelope: { ...envelopeOfStep(next, fact, shell), nextActions: [] },
+    say,
+    parts: {
+      workflow: { ...workflow, becomes },
+      notes: [stoppedNote(next, reaction, fact)],
+    },
+    facts: { state_before: fact.digest, state_after: fact.digest, step: fact.seq, edge: reaction.event },
+  };
+}
+
+export const stoppedNote = (
+  call: Pick<Call, 'id' | 'session'>,
+  { event, errorType, problem }: Extract<Reaction, { kind: 'failed' }>,
+  fact: StepFact,
+) =>
+  note('session_stopped', call, {
+    reason: 'repair',
+    state: fact.digest,
+    edge: event,
+    problem: errorType,
+    why: problem,
+  });
 
 function endStep(move: Move, step: Step, shell: Shell): EndAddition {
   const { from, next, ending } = move;
@@ -72,7 +134,7 @@ function apply({ tool, agent }: Call, { fact, inputs }: Step, result: Json, nowM
 }
 
 function leave(move: Move, { fact: before, inputs }: Step, shell: Shell): EndAddition {
-  const { from, next, ending } = move;
+  const { from, next, ending, context } = move;
   const fact = withDenial(before, move);
   const say: Say = (envelope, effect) => {
     const ended = ending.say(envelope, effect);
@@ -81,11 +143,16 @@ function leave(move: Move, { fact: before, inputs }: Step, shell: Shell): EndAdd
     const reply = isOver ? ending.say({ ...envelope, nextActions: [] }, effect) : ended;
     return fact.workflow.debugMessages ? withCause(reply, move, shell) : reply;
   };
+  const change = from.state === '(none)' ? null : turnChange(move);
+  const late = context.standing;
+  const standing = late === undefined ? { fact, inputs } : late;
+  const reaction = standing === null ? null : reactionTo(move, standing, say, shell);
+  if (reaction !== null && standing !== null) return react(move, reaction, { fact: standing.fact, say, change }, shell);
   return {
     envelope: envelopeOfStep(next, fact, shell, inputs),
     say,
     // A call that was never recorded has no turn.
-    parts: from.state === '(none)' ? {} : { workflow: turnChange(move) },
+    parts: change === null ? {} : { workflow: change },
     facts: {
       state_before: fact.digest,
       state_after: fact.digest,

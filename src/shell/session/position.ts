@@ -206,6 +206,14 @@ export async function wasResetSince(call: CallId, session: SessionId, reader: St
   return (await findRecord(session, ended?.sessionSeq ?? 0, isReset, reader)) !== undefined;
 }
 
+/** The same for a call that may not have ended, since it began. */
+export async function wasResetAfter(call: CallId, session: SessionId, reader: StoreReader): Promise<boolean> {
+  const began = (await reader.recordsOf(call)).find(({ sessionSeq }) => sessionSeq > 0);
+  return (
+    (await findRecord(session, began?.sessionSeq ?? 0, ({ kind }) => kind === 'session_reset', reader)) !== undefined
+  );
+}
+
 const searchPageSize = 500;
 
 /** The first record of the session after `after` that matches. */

@@ -16,6 +16,7 @@ import { expireOrVoid } from '../approval/end-approval.ts';
 import { isMasked } from '../mask.ts';
 import { heldOnRecord } from '../ending/held-amounts.ts';
 import { noticesOf } from '../ending/ending.ts';
+import { keptOnRecord } from '../ending/kept-parts.ts';
 import { closeOverdueTasks } from '../completion/tasks.ts';
 import { probeDoubt } from './probe-doubts.ts';
 import { recordBreakers } from './record-breakers.ts';
@@ -109,7 +110,10 @@ async function resume(call: StoredCall, nowMs: number, shell: Shell): Promise<vo
   if (call.tainted && !mayResend(call, shell.ports.clock.nowMs(), tool.dedupeWindowMs)) return expire(call, shell);
   const notices = await noticesOf(call.id, shell);
   const holds = await heldOnRecord(call, tool, shell);
-  const work = { tool, args: JSON.parse(found.argsText) as Json, step, client: null, notices, holds };
+  const kept = call.kept === true ? await keptOnRecord(call.id, shell) : undefined;
+  // INVARIANT: what is done of it is not sent again: without the record of that, nothing is.
+  if (kept === null) return expire(call, shell, unsendable);
+  const work = { tool, args: JSON.parse(found.argsText) as Json, step, client: null, notices, holds, kept };
   // INVARIANT: nothing is sent again that the policy now in force does not permit.
   const denial = await whyNotResend(call, work, shell);
   if (denial !== null) {

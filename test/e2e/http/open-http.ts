@@ -13,6 +13,7 @@ import path from 'node:path';
 import { after, before } from 'node:test';
 import type { SqliteKeyring } from '../../../src/adapters/keyring-sqlite/sqlite-keyring.ts';
 import { createAuthenticator } from '../../../src/compose/state/authenticate.ts';
+import { createConsoleSessions } from '../../../src/compose/console/console-sessions.ts';
 import { createGovernance, type GovernanceParts } from '../../../src/compose/serve/governance.ts';
 import { noExtensions } from '../../../src/compose/extensions/extension-set.ts';
 import { openKeysOf } from '../../../src/compose/state/key-files.ts';
@@ -126,6 +127,7 @@ export async function openHttp(t: Closing, options: HttpOptions = {}): Promise<O
       startedAtMs: nowMs(),
       nowMs,
       authenticate: createAuthenticator({ keyring, nowMs, openAs: null }),
+      console: createConsoleSessions({ keyring, nowMs }),
       ...(options.door === undefined ? {} : { options: options.door }),
     },
     { current: () => opened, close: () => opened.gateway.close() },

@@ -183,8 +183,23 @@ CREATE INDEX tickets_untold ON tickets (session, id) WHERE work IN ('due', 'unto
 CREATE INDEX tickets_fence ON tickets (fence_session, id) WHERE state = 'open' AND fence_session IS NOT NULL;
 `;
 
+/** Some items of the call are on record as done, and the others are sent again. */
+const kept = `
+ALTER TABLE calls ADD COLUMN kept INTEGER NOT NULL DEFAULT 0;
+`;
+
 /** The migration at index n makes a file of version n one of version n + 1. */
-export const migrations: readonly string[] = [first, workflows, approvals, pins, age, tickets, quotas, ticketAnswers];
+export const migrations: readonly string[] = [
+  first,
+  workflows,
+  approvals,
+  pins,
+  age,
+  tickets,
+  quotas,
+  ticketAnswers,
+  kept,
+];
 export const schemaVersion = migrations.length;
 
 /** Brings a file to today's version, each step in a transaction of its own. */

@@ -63,6 +63,7 @@ const call = object({
   attempt: whole,
   owner: orNull(text),
   tainted: flag,
+  kept: optional(flag),
   createdAtMs: whole,
   deadlineAtMs: whole,
   dueAtMs: orNull(whole),

@@ -96,6 +96,7 @@ const flatCall = (call: Call): Flat => [
   call.createdAtMs,
   call.deadlineAtMs,
   call.dueAtMs,
+  call.kept === true,
 ];
 
 const restoreCall = (flat: Flat): Call => ({
@@ -115,6 +116,7 @@ const restoreCall = (flat: Flat): Call => ({
   createdAtMs: flat[13] as number,
   deadlineAtMs: flat[14] as number,
   dueAtMs: flat[15] as number | null,
+  ...(flat[16] === true ? { kept: true } : {}),
 });
 
 function restoreChange(flat: Flat | Mark | null, path: Update['path'], expect: Flat | null): CallChange | null {

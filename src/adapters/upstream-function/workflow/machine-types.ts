@@ -15,9 +15,9 @@ export interface AnyMachine {
 
 export type ContextOf<Machine extends AnyMachine> = ReturnType<Machine['getInitialSnapshot']>['context'];
 
-/** An event that no agent sends says so: `{ type: 'tick'; inputs: never }`. */
+/** An event that no agent sends says so: `{ type: 'tick'; inputs: never }`. How a step ended has an `error`. */
 type NameOf<Event> = Event extends { readonly type: infer Type extends string }
-  ? Event extends { readonly inputs: never }
+  ? Event extends { readonly inputs: never } | { readonly error: unknown }
     ? never
     : Type
   : never;

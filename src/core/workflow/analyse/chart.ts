@@ -44,6 +44,8 @@ export interface Chart {
   readonly on: readonly ReadonlyMap<EventKey, Choice<ChartEdge>>[];
   /** In the order of their first edge. */
   readonly actions: readonly string[];
+  /** How steps may end beside their success: `pay.failed`. */
+  readonly outcomes: readonly string[];
   /** By state: the keys of its delays. */
   readonly delays: readonly (readonly EventKey[])[];
   /** History states that some edge leads to; what the others remember makes no difference. */
@@ -55,7 +57,7 @@ export const actionKey = (action: string): EventKey => `action ${action}`;
 export const doneKey = (state: number): EventKey => `done ${state}`;
 
 function keyOf({ source, drawn }: ChartEdge): EventKey {
-  if (drawn.kind === 'action') return actionKey(drawn.action ?? '');
+  if (drawn.kind === 'action' || drawn.kind === 'outcome') return actionKey(drawn.action ?? '');
   return drawn.kind === 'done' ? doneKey(source) : `after ${source} ${String(drawn.delay)}`;
 }
 
@@ -95,7 +97,8 @@ export function readChart(graph: WorkflowGraph): Chart {
     edges,
     always: on.map((choices) => choices.get('') ?? null),
     on,
-    actions: [...new Set(edges.flatMap(({ drawn }) => (drawn.kind === 'action' ? [drawn.action ?? ''] : [])))],
+    actions: namesOf(edges, 'action'),
+    outcomes: namesOf(edges, 'outcome'),
     delays: grouped.map((group) =>
       [...group].flatMap(([key, [first]]) => (first?.drawn.kind === 'after' ? [key] : [])),
     ),
@@ -103,6 +106,10 @@ export function readChart(graph: WorkflowGraph): Chart {
     problems,
   };
 }
+
+const namesOf = (edges: readonly ChartEdge[], kind: GraphEdge['kind']): readonly string[] => [
+  ...new Set(edges.flatMap(({ drawn }) => (drawn.kind === kind ? [drawn.action ?? ''] : []))),
+];
 
 interface Numbered {
   readonly states: readonly ChartState[];

@@ -2,6 +2,7 @@
  * Computes every possible next move from one place, in XState's order: `always`, then `done`, then actions and timers.
  * One move for each combination of guard answers.
  */
+import { actionOfOutcome } from '../step-error.ts';
 import { actionKey, doneKey, stateAt, type Chart, type EventKey } from './chart.ts';
 import { exitSetOf, microstep, type Configuration, type Landing, type Remembered } from './microstep.ts';
 import { nothing, selectAlways, selectOn, type Selection, type Selections } from './select-edges.ts';
@@ -18,8 +19,8 @@ export interface Standing {
 
 export interface Move {
   readonly to: Standing;
-  /** What an agent or the clock does from outside, or what the machine does by itself. */
-  readonly kind: 'action' | 'after' | 'inner';
+  /** What an agent does, how its step ends, what the clock does from outside; or what the machine does by itself. */
+  readonly kind: 'action' | 'outcome' | 'after' | 'inner';
   readonly event: EventKey;
   readonly edges: Selection;
   /** No guard, no race of timers and no raised event has a say in it. */
@@ -110,6 +111,12 @@ function act(chart: Chart, place: Standing, sure: boolean): Expansion {
       // An agent can send it whenever it likes; what is only raised may never come.
       free: !raises.includes(name) || raisedActions.includes(name),
     })),
+    // A step fails only where its action is legal, and nobody can make it fail.
+    ...chart.outcomes.flatMap((name) => {
+      const asked = selectOn(chart, place.configuration, place.remembered, actionKey(actionOfOutcome(name)));
+      const event = actionKey(name);
+      return asked.all.some(isTaken) ? [{ kind: 'outcome' as const, event, sure: false, free: false }] : [];
+    }),
     // Of two clocks that run, the drawing does not tell which is first.
     ...delays.map((event) => ({ kind: 'after' as const, event, sure: sure && delays.length === 1, free: true })),
   ];

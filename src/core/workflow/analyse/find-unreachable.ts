@@ -21,11 +21,11 @@ export function findUnreachable(chart: Chart, { places, complete }: Search): Unr
   const isHopeless = (action: string) =>
     chart.edges.every(
       ({ index, source, drawn }) =>
-        drawn.kind !== 'action' ||
+        (drawn.kind !== 'action' && drawn.kind !== 'outcome') ||
         drawn.action !== action ||
         (complete ? !taken.has(index) : !possible.has(source) || isDead(chart, source, index)),
     );
-  const hopeless = chart.actions.filter(isHopeless);
+  const hopeless = [...chart.actions, ...chart.outcomes].filter(isHopeless);
   const never = states.filter(({ index }) => !possible.has(index));
   // Of a state that is never entered, what is inside goes without saying.
   const outermost = never.filter(({ parent }) => possible.has(parent));

@@ -52,6 +52,6 @@ export function shortestPaths(chart: Chart, places: readonly Place[], counts: (s
 
 function nameOf(chart: Chart, { edges }: Step): string {
   const drawn = edges[0]?.drawn;
-  if (drawn?.kind === 'action') return drawn.action ?? '';
+  if (drawn?.kind === 'action' || drawn?.kind === 'outcome') return drawn.action ?? '';
   return `after ${durationText(drawn?.delay ?? 0)} in ${drawn?.from === '' ? chart.graph.name : (drawn?.from ?? '')}`;
 }

@@ -21,6 +21,7 @@ export function durationText(delay: number | string): string {
 export function eventText({ kind, action, delay }: GraphEdge): string {
   switch (kind) {
     case 'action':
+    case 'outcome':
       return action ?? '';
     case 'after':
       return `after ${durationText(delay ?? 0)}`;

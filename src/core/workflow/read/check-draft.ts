@@ -3,17 +3,18 @@
  * reports all problems. Runs no author code.
  */
 import { nearest } from '../../values/nearest.ts';
+import { outcomeEvent, type Outcomes, readOutcome } from '../step-error.ts';
 import { checkTargets } from './check-targets.ts';
 import { type ActionRule, type MachineDraft, placeOf, type StateDraft } from './machine-draft.ts';
 
 /** `about` gets the state of each problem that has one, by the problem. */
 export function checkDraft(
   draft: MachineDraft,
-  actions: readonly string[],
+  outcomes: Outcomes,
   problems: string[],
   about: Map<string, StateDraft>,
 ): void {
-  checkEvents(draft, actions, problems, about);
+  checkEvents(draft, outcomes, problems, about);
   checkTargets(draft, problems, about);
   const reached = reachedStates(draft.root);
   for (const state of draft.states) {
@@ -27,10 +28,11 @@ export function checkDraft(
 
 function checkEvents(
   draft: MachineDraft,
-  actions: readonly string[],
+  outcomes: Outcomes,
   problems: string[],
   about: Map<string, StateDraft>,
 ): void {
+  const actions = [...outcomes.keys()];
   const raised = raisedEvents(draft);
   const handled = new Set<string>();
   const takeable = new Set<string>();
@@ -40,11 +42,15 @@ function checkEvents(
       if (!isForbidden) takeable.add(event);
       if (handled.has(event)) continue;
       handled.add(event);
-      if (isSent(event, actions, raised)) continue;
-      const near = nearest(event, actions);
-      const hint = near === null ? `declare it: actions: { ${event}: { … } }` : `did you mean '${near}'?`;
-      problems.push(`edge '${event}' of ${placeOf(state)}: there is no action of this name; ${hint}`);
+      if (isSent(event, outcomes, raised)) continue;
+      problems.push(`edge '${event}' of ${placeOf(state)}: ${notSent(event, outcomes)}`);
     }
+  }
+  for (const event of actions.flatMap((action) =>
+    (outcomes.get(action) ?? []).map((each) => outcomeEvent(action, each)),
+  )) {
+    if (!outcomes.has(event)) continue;
+    problems.push(`action '${event}': another action has an outcome of this name; give this one another name`);
   }
   for (const action of actions) {
     if (takeable.has(action)) continue;
@@ -61,15 +67,30 @@ function checkEvents(
   }
 }
 
+/** An outcome of a known action that it does not have, or else an action that nobody declared. */
+function notSent(event: string, outcomes: Outcomes): string {
+  const dot = event.lastIndexOf('.');
+  const found = outcomes.get(event.slice(0, Math.max(0, dot)));
+  if (found !== undefined) {
+    const known = found.map((outcome) => `'${event.slice(0, dot)}.${outcome}'`).join(', ');
+    return `its action has no outcome '${event.slice(dot + 1)}'; known are ${known}`;
+  }
+  const events = [...outcomes].flatMap(([action, each]) => each.map((outcome) => outcomeEvent(action, outcome)));
+  const near = nearest(event, event.includes('.') ? [...outcomes.keys(), ...events] : [...outcomes.keys()]);
+  const hint = near === null ? `declare it: actions: { ${event}: { … } }` : `did you mean '${near}'?`;
+  return `there is no action of this name; ${hint}`;
+}
+
 interface Raised {
   /** Each with the first state that raises it. */
   readonly types: ReadonlyMap<string, StateDraft>;
   readonly anything: boolean;
 }
 
-/** Whether an action, the machine itself or XState can send the event. */
-const isSent = (event: string, actions: readonly string[], raised: Raised): boolean =>
-  actions.includes(event) ||
+/** Whether an action, the end of its step, the machine itself or XState can send the event. */
+const isSent = (event: string, outcomes: Outcomes, raised: Raised): boolean =>
+  outcomes.has(event) ||
+  readOutcome(event, outcomes) !== null ||
   raised.types.has(event) ||
   raised.anything ||
   event.includes('*') ||

@@ -64,6 +64,7 @@ function isInside(state: StateDraft, around: StateDraft): boolean {
 }
 
 function nameOf({ from, kind, event, delay }: EdgeDraft): string {
-  const names = { action: `edge '${event}'`, always: 'always', after: `after ${delay}`, done: 'onDone' };
+  const edge = `edge '${event}'`;
+  const names = { action: edge, outcome: edge, always: 'always', after: `after ${delay}`, done: 'onDone' };
   return `${names[kind]} of ${placeOf(from)}`;
 }

@@ -43,7 +43,7 @@ export type DelayRule = number | ((context: JsonObject, event: unknown) => numbe
 export interface EdgeDraft {
   readonly from: StateDraft;
   readonly kind: GraphEdge['kind'];
-  /** The action, or an event that the machine raises; null for other kinds. */
+  /** The action, its outcome, or an event that the machine raises; null for other kinds. */
   readonly event: string | null;
   /** For `after`: milliseconds, or the name of a delay. */
   readonly delay: number | string | null;
@@ -72,7 +72,7 @@ export interface StateDraft {
   readonly description: string | null;
   readonly children: StateDraft[];
   readonly edges: EdgeDraft[];
-  /** The edges of kind `action`, by their event. */
+  /** The edges of kinds `action` and `outcome`, by their event. */
   readonly byEvent: Map<string, EdgeDraft[]>;
   entry: readonly ActionRule[];
   exit: readonly ActionRule[];

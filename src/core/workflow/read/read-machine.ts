@@ -15,7 +15,7 @@ import { listOf, sourceOf, writtenValue, type Reading } from './reading.ts';
 /** Null when it is no machine at all. */
 export function readMachine(
   machine: AnyStateMachine,
-  name: string,
+  { name, isOutcome }: { readonly name: string; readonly isOutcome: (event: string) => boolean },
   limits: CopyLimits,
   problems: string[],
 ): MachineDraft | null {
@@ -45,7 +45,7 @@ export function readMachine(
   const hasPath = (path: string) => [...drafts.values()].some(({ id }) => id === path);
   const reading: Reading = { problems, limits, stateById, hasPath, implementations: { guards, actions, delays } };
   const named = new Map<string, DelayRule>();
-  for (const [node, state] of drafts) fill(node, state, drafts, named, reading);
+  for (const [node, state] of drafts) fill(node, state, { drafts, named, isOutcome }, reading);
   const states = [...drafts.values()];
   return {
     name,
@@ -85,13 +85,14 @@ function draftOf(
   return draft;
 }
 
-function fill(
-  node: AnyStateNode,
-  state: StateDraft,
-  drafts: ReadonlyMap<AnyStateNode, StateDraft>,
-  named: Map<string, DelayRule>,
-  reading: Reading,
-): void {
+interface Filling {
+  readonly drafts: ReadonlyMap<AnyStateNode, StateDraft>;
+  /** Named delays that were found. */
+  readonly named: Map<string, DelayRule>;
+  readonly isOutcome: (event: string) => boolean;
+}
+
+function fill(node: AnyStateNode, state: StateDraft, { drafts, named, isOutcome }: Filling, reading: Reading): void {
   const place = placeOf(state);
   const { config } = node;
   state.entry = readActions(config.entry, `entry of ${place}`, reading);
@@ -103,7 +104,8 @@ function fill(
       if (event !== null) state.byEvent.set(event, [...(state.byEvent.get(event) ?? []), edge]);
     }
   };
-  for (const event of Object.keys(config.on ?? {})) add('action', event, event, node.transitions.get(event) ?? []);
+  for (const event of Object.keys(config.on ?? {}))
+    add(isOutcome(event) ? 'outcome' : 'action', event, event, node.transitions.get(event) ?? []);
   add('always', 'always', null, node.always ?? []);
   for (const one of node.after) {
     const { delay } = one;
@@ -139,7 +141,8 @@ function edgeOf(
   reading: Reading,
 ): EdgeDraft {
   const { target, guard, actions, reenter, delay } = definition;
-  const place = kind === 'action' ? `edge '${label}' of ${placeOf(from)}` : `${label} of ${placeOf(from)}`;
+  const place =
+    kind === 'action' || kind === 'outcome' ? `edge '${label}' of ${placeOf(from)}` : `${label} of ${placeOf(from)}`;
   const unnamed = `guard${index === 0 ? '' : ` ${index + 1}`} of ${label} in ${from.parent === null ? from.name : from.id}`;
   return {
     from,

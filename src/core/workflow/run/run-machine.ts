@@ -12,20 +12,28 @@ import { judgeTest } from './judge-guard.ts';
 import type { MachineDraft } from '../read/machine-draft.ts';
 import { failed, type RunLimits, historyNodes, settle, type Effect } from './settle-snapshot.ts';
 import { copyJson, type CopyLimits } from '../read/copy-json.ts';
-import type { Machine, Moved, Snapshot, WorkflowTimer } from '../workflow.ts';
+import type { Machine, Moved, OutcomeEvent, Snapshot, WorkflowTimer } from '../workflow.ts';
 
 /** What an action changes in the context, beside what its edges do. */
 export type Update = (step: { readonly context: JsonObject; readonly inputs: Json; readonly result: Json }) => unknown;
 
+/** What the machine hears: an action that succeeded, or how its step ended otherwise. */
+interface Heard {
+  readonly type: string;
+  readonly inputs: Json;
+  readonly result?: Json;
+  readonly error?: Json;
+}
+
 /** The step that is being taken; there is never more than one at a time. */
 interface Step {
-  readonly event: object;
-  readonly probe: Probe;
-  readonly action: string;
-  readonly inputs: Json;
-  readonly result: Json;
+  readonly event: Heard;
+  /** Null where its guards may see all of the event. */
+  readonly probe: Probe | null;
   isTaken: boolean;
 }
+
+const stays = Object.freeze({ kind: 'stays' } as const);
 
 /** Inputs and results were limited before they came here. */
 const generous: CopyLimits = { maxDepth: 256, maxChars: Number.MAX_SAFE_INTEGER };
@@ -35,41 +43,45 @@ export function runMachine(
   updates: ReadonlyMap<string, Update | null>,
   contextOf: (snapshot: Snapshot) => JsonObject | null,
   limits: RunLimits,
-): Pick<Machine, 'start' | 'apply' | 'fire'> {
+  isOutcome: (event: string) => boolean,
+): Pick<Machine, 'start' | 'apply' | 'react' | 'fire'> {
   let fault: AuthorFault | null = null;
   let current: Step | null = null;
-  const machine: AnyStateMachine = buildMachine(draft, (event) => updates.has(event), limits.maxMicrosteps, {
-    run(code) {
-      try {
-        return code();
-      } catch (thrown) {
-        fault ??= faultOf('the machine', thrown);
-        throw thrown;
-      }
+  const machine: AnyStateMachine = buildMachine(
+    draft,
+    (event) => updates.has(event) || isOutcome(event),
+    limits.maxMicrosteps,
+    {
+      run(code) {
+        try {
+          return code();
+        } catch (thrown) {
+          fault ??= faultOf('the machine', thrown);
+          throw thrown;
+        }
+      },
+      took(context, event) {
+        const step = current;
+        // An event of the same name that the machine raised by itself, or the same step in a second region.
+        if (step?.event !== event || step.isTaken) return {};
+        step.isTaken = true;
+        const update = updates.get(step.event.type);
+        return update ? runUpdate(step, update, context) : {};
+      },
+      holds(rule, context, event) {
+        if (current?.event !== event || current.probe === null) return rule.holds(context, event);
+        const verdict = judgeTest(rule.name, rule.holds, context, current.probe);
+        if (verdict instanceof AuthorFault) throw verdict;
+        return verdict === 'yes';
+      },
     },
-    took(context, event) {
-      const step = current;
-      // An event of the same name that the machine raised by itself, or the same step in a second region.
-      if (step?.event !== event || step.isTaken) return {};
-      step.isTaken = true;
-      const update = updates.get(step.action);
-      return update ? runUpdate(step, update, context) : {};
-    },
-    holds(rule, context, event) {
-      if (current?.event !== event) return rule.holds(context, event);
-      const verdict = judgeTest(rule.name, rule.holds, context, current.probe);
-      if (verdict instanceof AuthorFault) throw verdict;
-      return verdict === 'yes';
-    },
-  });
+  );
 
   function runUpdate(step: Step, update: Update, context: JsonObject): JsonObject {
-    const what = `update of '${step.action}'`;
     try {
-      const part = update(Object.freeze({ context, inputs: step.inputs, result: step.result }));
-      return part === undefined ? {} : ownPart(what, part, limits);
+      return updated(step.event, update, context, limits);
     } catch (thrown) {
-      fault ??= faultOf(what, thrown);
+      fault ??= faultOf(`update of '${step.event.type}'`, thrown);
       throw thrown;
     }
   }
@@ -99,32 +111,34 @@ export function runMachine(
   const into: Restoring = { draft, machine, contextOf };
 
   return {
-    start: (nowMs) =>
-      attempt(
-        null,
-        [],
-        nowMs,
-        (scope) => machine.getInitialSnapshot(scope, undefined),
-        () => null,
-      ),
+    start: (nowMs) => attempt(null, [], nowMs, (scope) => machine.getInitialSnapshot(scope, undefined), never),
     apply(snapshot, action, inputs, result, nowMs, shown = inputs) {
       const state = restored(into, snapshot);
       if ('kind' in state) return state;
-      const ownInputs = copyJson(inputs, generous);
-      const ownShown = shown === inputs ? ownInputs : copyJson(shown, generous);
-      const ownResult = copyJson(result, generous);
-      if (!ownInputs.ok || !ownShown.ok || !ownResult.ok)
-        return failed('NotJson', `inputs or result of '${action}' are not JSON`);
-      const event = Object.freeze({ type: action, inputs: ownShown.value, result: ownResult.value });
-      const probe = probeWith(action, ownInputs.value);
-      const step: Step = { event, probe, action, inputs: event.inputs, result: event.result, isTaken: false };
+      const step = stepOf({ type: action, inputs, result }, shown);
+      if ('kind' in step) return step;
       return attempt(
         step,
         snapshot.timers,
         nowMs,
-        (scope) => machine.transition(state, event as never, scope),
+        (scope) => machine.transition(state, step.event as never, scope),
         () => (step.isTaken ? null : failed('NotTaken', `no edge of '${action}' was taken: a guard changed its mind`)),
       );
+    },
+    react(snapshot, heard, nowMs) {
+      if (snapshot.done) return stays;
+      const state = restored(into, snapshot);
+      if ('kind' in state) return state;
+      const step = outcomeStep(heard);
+      if ('kind' in step) return step;
+      const moved = attempt(
+        step,
+        snapshot.timers,
+        nowMs,
+        (scope) => machine.transition(state, step.event as never, scope),
+        never,
+      );
+      return moved.kind === 'failed' || step.isTaken ? moved : stays;
     },
     /**
      * A timer that the snapshot does not hold was cancelled in the meantime: nothing moves, and the same snapshot comes
@@ -139,15 +153,34 @@ export function runMachine(
       const event = copyJson(found.event, generous);
       if (!event.ok) return failed('NotJson', `the event of timer '${timer.id}' is not JSON`);
       const others = snapshot.timers.filter((one) => !isDue(one));
-      return attempt(
-        null,
-        others,
-        nowMs,
-        (scope) => machine.transition(state, event.value as never, scope),
-        () => null,
-      );
+      return attempt(null, others, nowMs, (scope) => machine.transition(state, event.value as never, scope), never);
     },
   };
+}
+
+function updated({ type, inputs, result = null }: Heard, update: Update, context: JsonObject, limits: RunLimits) {
+  const part = update(Object.freeze({ context, inputs, result }));
+  return part === undefined ? {} : ownPart(`update of '${type}'`, part, limits);
+}
+
+const never = (): null => null;
+
+/** An action that succeeded; its guards are asked about the inputs as they came. */
+function stepOf(heard: Required<Omit<Heard, 'error'>>, shown: Json): Step | Moved {
+  const { type, inputs, result } = heard;
+  const ownInputs = copyJson(inputs, generous);
+  const ownShown = shown === inputs ? ownInputs : copyJson(shown, generous);
+  const ownResult = copyJson(result, generous);
+  if (!ownInputs.ok || !ownShown.ok || !ownResult.ok)
+    return failed('NotJson', `inputs or result of '${type}' are not JSON`);
+  const event = Object.freeze({ type, inputs: ownShown.value, result: ownResult.value });
+  return { event, probe: probeWith(type, ownInputs.value), isTaken: false };
+}
+
+function outcomeStep(heard: OutcomeEvent): Step | Moved {
+  const own = copyJson(heard as unknown as Json, generous);
+  if (!own.ok) return failed('NotJson', `the outcome '${heard.type}' is not JSON`);
+  return { event: own.value as unknown as Heard, probe: null, isTaken: false };
 }
 
 /** XState follows edges that lead to states which exclude each other; nothing could be done where they end. */

@@ -128,6 +128,22 @@ export const policyCommands = {
       ['recourse status --url https://tools.example.com --key-file viewer.key --json', 'another one, for a program'],
     ],
   },
+  console: {
+    group: 'Inspect',
+    says: 'print a link that opens the web console of a running gateway',
+    more: [
+      'The link opens the console once, with the role of the key that asked for it, and is valid for 15 minutes.',
+      'recourse up prints one when it is ready. The console is served at the address of the gateway.',
+    ],
+    argument: null,
+    no: 'the gateway did not make one',
+    options: ['config', 'file', 'url', 'key', 'key-file', 'json'],
+    means: { key: operatorKey },
+    examples: [
+      ['recourse console', 'another link, as the operator'],
+      ['recourse console --key-file viewer.key', 'one for somebody who may only look'],
+    ],
+  },
 } as const satisfies Record<string, CommandEntry>;
 
 const approverKey = "an approver's key; default: beside the store, then $RECOURSE_KEY. Visible in process lists";

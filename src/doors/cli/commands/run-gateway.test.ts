@@ -22,6 +22,7 @@ const linesOf = (...upstreams: readonly Server[]) =>
       forced: [],
       drift: [],
       openAs: null,
+      console: null,
       operator: { kind: 'kept', file: '/x/token' },
     },
     plain,

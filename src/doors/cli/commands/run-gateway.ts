@@ -53,6 +53,8 @@ export interface UpReady {
   /** Tools that differ from recourse.lock, a sentence each. */
   readonly drift: readonly string[];
   readonly openAs: string | null;
+  /** A link that opens the console once; null without a console, or without a key of the operator. */
+  readonly console: string | null;
   readonly operator:
     | { readonly kind: 'made'; readonly file: string; readonly key: string }
     | { readonly kind: 'kept'; readonly file: string }
@@ -194,6 +196,7 @@ export function writeReady(ready: UpReady, paint: Paint): string {
     ...(openAs === null
       ? [`with the header Authorization: Bearer <key>; recourse agents add <agent> makes one\n`]
       : []),
+    ...consoleLine(ready, paint),
     ...(operator.kind === 'made'
       ? [
           `${paint('bold', "the operator's key, shown this once")}: ${operator.key}\n  kept in ${harmless(operator.file)} for the commands of this machine\n`,
@@ -203,6 +206,12 @@ export function writeReady(ready: UpReady, paint: Paint): string {
         : []),
     paint('dim', 'Ctrl-C lets running calls end; a second one does not wait.\n'),
   ].join('');
+}
+
+function consoleLine({ console: link }: UpReady, paint: Paint): readonly string[] {
+  if (link === null) return [];
+  const name = paint('bold', 'Open the console in a browser:');
+  return [`${name}\n  ${paint('cyan', link)}  works once; recourse console prints another\n`];
 }
 
 async function reportEnd(end: GatewayEnd, { said, name }: Command, terminal: Terminal): Promise<ExitCode> {

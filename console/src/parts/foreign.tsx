@@ -1,0 +1,63 @@
+/**
+ * Shows what comes from tools, agents and arguments. INVARIANT: such text is on the page through this component alone:
+ * as text, what cannot be seen spelled out and marked, its direction kept to itself, and no longer than a limit.
+ */
+import { useState } from 'preact/hooks';
+import { piecesOf } from '../../../src/core/values/quote.ts';
+
+export interface ForeignProps {
+  readonly text: string;
+  /** On one line, or in a box of its own where line ends are kept. */
+  readonly block?: boolean;
+  /** Characters before "show all"; by default 160 on a line and 4,000 in a box. */
+  readonly max?: number;
+  /** In the font of code. */
+  readonly code?: boolean;
+}
+
+/** Even "show all" shows no more than this at once. */
+const maxShown = 200_000;
+
+export function Foreign({ text, block = false, code = false, max = block ? 4_000 : 160 }: ForeignProps) {
+  const [all, setAll] = useState(false);
+  const limit = all ? maxShown : max;
+  const isCut = text.length > limit;
+  const shown = isCut ? text.slice(0, limit).toWellFormed() : text;
+  const name = `foreign${block ? ' foreign-block' : ''}${code ? ' code' : ''}`;
+  const more = isCut && !all && (
+    <button type="button" class="link-button" onClick={() => setAll(true)}>
+      show all ({text.length.toLocaleString('en')} characters)
+    </button>
+  );
+  const cut = isCut && all && <span class="quiet">cut after {maxShown.toLocaleString('en')} characters</span>;
+  if (!block)
+    return (
+      <span class={name}>
+        <bdi>{pieces(shown)}</bdi>
+        {isCut && '…'} {more}
+        {cut}
+      </span>
+    );
+  return (
+    <div class={name}>
+      {shown.split('\n').map((line, at) => (
+        <bdi key={at} class="foreign-line">
+          {line === '' ? ' ' : pieces(line)}
+        </bdi>
+      ))}
+      {more}
+      {cut}
+    </div>
+  );
+}
+
+const pieces = (text: string) =>
+  piecesOf(text).map((piece, at) =>
+    piece.unseen ? (
+      <span key={at} class="unseen" title="a character that cannot be seen">
+        {piece.text}
+      </span>
+    ) : (
+      piece.text
+    ),
+  );

@@ -31,7 +31,7 @@ import { readNotify } from './read-notify.ts';
 import { readPolicy } from './read-policy.ts';
 import { readGatewayPlaybook } from './read-recovery.ts';
 import { readServers } from './read-servers.ts';
-import { readTickets } from './read-tickets.ts';
+import { readTickets } from './ticket/read-tickets.ts';
 import { keyPlaceOf, placeOf, readShape, subtree } from './shape/read-shape.ts';
 import { readExtensions, readHosted, readUses } from './extension/read-extensions.ts';
 import { workflowShape } from './workflow/workflow-shape.ts';

@@ -1,11 +1,11 @@
 /** Reads how long tickets of each queue may take, and who answers them. What is not said is the default. */
-import { joinTerms, type TicketRules, type TicketTerms } from '../core/ticket/terms.ts';
-import type { Json, JsonObject } from '../core/values/json.ts';
-import { durationMs } from './duration.ts';
-import type { Place, Tell } from './problem.ts';
-import { placeOf } from './shape/read-shape.ts';
-import { itemsOf, mapOf, textOf } from './yaml/plain-values.ts';
-import type { Tree } from './yaml/yaml-tree.ts';
+import { joinTerms, type TicketRules, type TicketTerms } from '../../core/ticket/terms.ts';
+import type { Json, JsonObject } from '../../core/values/json.ts';
+import { durationMs } from '../duration.ts';
+import type { Place, Tell } from '../problem.ts';
+import { placeOf } from '../shape/read-shape.ts';
+import { itemsOf, mapOf, textOf } from '../yaml/plain-values.ts';
+import type { Tree } from '../yaml/yaml-tree.ts';
 
 interface Parts {
   readonly tree: Tree;

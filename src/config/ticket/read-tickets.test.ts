@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
-import { defaultTicketRules, mayAnswer, termsOf } from '../core/ticket/terms.ts';
-import { readConfig } from './read-config.ts';
+import { defaultTicketRules, mayAnswer, termsOf } from '../../core/ticket/terms.ts';
+import { readConfig } from '../read-config.ts';
 
 const read = (text: string) => readConfig(text, 'recourse.yaml');
 const hour = 3_600_000;

@@ -38,7 +38,7 @@ import { hideSecrets } from './compose/serve/secret-hider.ts';
 import { type CredentialOptions, credentialsOf } from './compose/upstreams/credential-options.ts';
 import { joinCredentials } from './compose/upstreams/join-credentials.ts';
 import { recoveryConfig, serverConfig, type ServerOptions } from './compose/upstreams/server-options.ts';
-import { addOperationKeys, createRecovery } from './compose/upstreams/tool-recovery.ts';
+import { addDeclared, createRecovery } from './compose/upstreams/tool-recovery.ts';
 import type { Notifier } from './ports/notifier.ts';
 import { voidOutdated } from './shell/approval/end-approval.ts';
 import { drain, drainSeconds, stopAll, startSweeping } from './shell/upkeep/sweep.ts';
@@ -223,7 +223,7 @@ async function openParts(options: AnyOptions, system: SystemParts) {
   extensions.hideWith(credentials.hider);
   const { notify, recordWith } = recordingNotifier(credentials.hideNotices(onNotice));
   const { onServer, onTools, dns } = system;
-  const complete = credentials.completing(extensions.completing(addOperationKeys(system.recovery)));
+  const complete = credentials.completing(extensions.completing(addDeclared(system.recovery, options.tools)));
   const behind = { ...options, onServer, onTools, dns, complete, credentials };
   const join = (more: Behind) => joinUpstreams({ ...behind, ...more }, limits, notify, `${file}.tools`);
   const upstreams = await extensions.join(join);

@@ -6,6 +6,7 @@ import { ofGovernance } from './requirements-of-governance.ts';
 import { ofPartialResults } from './partial/requirements.ts';
 import { ofStages } from './stages/requirements-of-stages.ts';
 import { ofTickets } from './tickets/requirements-of-tickets.ts';
+import { ofReversals } from './reversals/requirements-of-reversals.ts';
 import { ofWorkflows } from './requirements-of-workflows.ts';
 import { differences, whereOf } from './stated/contract-places.ts';
 import { seed000 } from './stated/seed-000.ts';
@@ -243,6 +244,7 @@ const ofContract = Object.entries({
   ...ofGovernance,
   ...ofPartialResults,
   ...ofTickets,
+  ...ofReversals,
 }).map(([id, says]): Requirement => {
   const section = /^C(\d+)-/.exec(id)?.[1] ?? '';
   return {

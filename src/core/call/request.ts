@@ -7,6 +7,7 @@ import { canonicalise, pointerStep, preview } from '../values/canonical.ts';
 import type { FieldError } from './catalogue.ts';
 import { isObject, type Json, utf8Length, parseExactly } from '../values/json.ts';
 import type { Limits } from '../limits.ts';
+import { reversalKeyPrefix } from '../reversal/reversal.ts';
 import { secondsToMs } from '../values/duration.ts';
 
 export type ReadRequest =
@@ -46,7 +47,7 @@ const words = {
 } as const;
 
 /** Keys of calls that the gateway makes by itself. */
-export const ourKeys: readonly string[] = ['tkt:', 'rev:'];
+export const ourKeys: readonly string[] = ['tkt:', reversalKeyPrefix];
 
 const isOurs = (key: string): boolean => ourKeys.some((beginning) => key.startsWith(beginning));
 
@@ -126,7 +127,7 @@ function readFields(
     wrong(`/${toolField}`, what, value[toolField]);
   const session = name('session');
   const key = name('key');
-  // INVARIANT: what goes on for a ticket has a key that no caller can have used before.
+  // INVARIANT: nobody takes the key of a reversal, or of what goes on for a ticket, before it is made.
   if (key !== null && isOurs(key)) wrong('/key', `a key that does not begin with ${ourKeys.join(' or ')}`, key);
   const turn = name('turn');
   const model = name('model');

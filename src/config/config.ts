@@ -12,7 +12,9 @@ import { defaultTicketRules, type TicketRules } from '../core/ticket/terms.ts';
 import type { Lock } from './lock.ts';
 import type { Place } from './problem.ts';
 import type { WrittenCredential } from './read-credentials.ts';
-import type { Tree } from './yaml/yaml-tree.ts';
+import type { WorkflowConfig } from './workflow/workflow-config.ts';
+
+export type { WorkflowConfig, WrittenConfig } from './workflow/workflow-config.ts';
 
 /** The file name of the configuration. */
 export const configName = 'recourse.yaml';
@@ -265,21 +267,6 @@ export interface ApiTool extends ApiRule {
 /** What an error answer (`isError`) to a write proves: that nothing happened, or nothing. */
 export const errorMeanings = ['none', 'unknown'] as const;
 export type ErrorMeaning = (typeof errorMeanings)[number];
-
-export type WorkflowConfig =
-  | { readonly kind: 'module'; readonly name: string; readonly at: Place; readonly path: string; readonly tree: Tree }
-  | WrittenConfig;
-
-export interface WrittenConfig {
-  readonly kind: 'written';
-  readonly name: string;
-  readonly at: Place;
-  /** The keys as they are written; what was wrong is left out. */
-  readonly definition: JsonObject;
-  /** False if something was left out: what seems to be missing then may have been there. */
-  readonly isWhole: boolean;
-  readonly tree: Tree;
-}
 
 export const emptyConfig: Config = {
   runtime: { mode: 'enforce', coldStartGraceMs: 5_000, store: null, listen: null, limits: {} },

@@ -6,6 +6,7 @@ import type { Limits } from '../core/limits.ts';
 import type { DeclaredModels, ModelLimits } from '../core/model/model-provider.ts';
 import type { Reach, WrittenPolicy } from '../core/policy/policy.ts';
 import type { DeclaredRecovery, OperationKey } from '../core/recovery/declared.ts';
+import type { Reverse } from '../core/reversal/declared-reverse.ts';
 import type { EffectClass } from '../core/taxonomy.ts';
 import type { Lock } from './lock.ts';
 import type { Place } from './problem.ts';
@@ -159,6 +160,7 @@ export interface ToolRule {
   /** Absent if nothing is written. */
   readonly recovery?: WrittenRecovery;
   readonly operationKey?: WrittenOperationKey;
+  readonly reverse?: { readonly declared: Reverse; readonly at: Place };
   /** The validator of an extension; absent if none is written. */
   readonly validate?: string;
 }

@@ -94,6 +94,7 @@ function entryOf(checked: CheckedTool, defaultTimeoutMs: number): ToolEntry {
     ...(reportsWithinMs === null ? {} : { reports_within_ms: reportsWithinMs }),
     input: input.written,
     output: output === null ? null : output.written,
+    ...(checked.reverse === undefined ? {} : { reverse: JSON.parse(checked.reverse.declared) as Json }),
   });
   return {
     name,
@@ -104,6 +105,7 @@ function entryOf(checked: CheckedTool, defaultTimeoutMs: number): ToolEntry {
     reportsWithinMs,
     ...(checked.recovery === undefined ? {} : { recovery: checked.recovery }),
     ...(checked.operationKey === undefined ? {} : { operationKey: checked.operationKey }),
+    ...(checked.reverse === undefined ? {} : { reverse: checked.reverse }),
     input: input.rule,
     invokes: name,
     inputSchema: input.listed,

@@ -43,6 +43,7 @@ import {
   resetSession,
   takeStep,
 } from './session-routes.ts';
+import { readApprovalContext } from './look/approval-looks.ts';
 import { readPolicyCoverage, readPolicyFile } from './look/policy-looks.ts';
 import {
   awaitTicket,
@@ -54,6 +55,7 @@ import {
   resolveTicket,
   takeTicket,
 } from './ticket-routes.ts';
+import { makeGolden, readCallStory, readJournal, readToolHealth, replayCall } from './look/call-looks.ts';
 import { readSessionGraph, readSessionState } from './look/session-looks.ts';
 
 import { askModel } from './models/ask-model.ts';
@@ -80,6 +82,7 @@ export const handlers: Readonly<Record<Exclude<RouteName, StreamRoute>, Handler>
   readSessionState,
   listApprovals,
   readApproval,
+  readApprovalContext,
   approve,
   deny,
   revoke,
@@ -112,6 +115,11 @@ export const handlers: Readonly<Record<Exclude<RouteName, StreamRoute>, Handler>
   signIn,
   readConsoleSession,
   signOut,
+  readCallStory,
+  replayCall,
+  makeGolden,
+  readJournal,
+  readToolHealth,
   listTools,
   readPolicy,
   readPolicyFile,

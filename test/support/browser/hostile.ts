@@ -27,8 +27,7 @@ export const hostileTexts: readonly Hostile[] = [
 export const longText = `begins ${'x'.repeat(6_000)} ends`;
 
 /** Characters that nobody sees, or that reorder what is seen. None may be on the page as it came. */
-const unseen =
-  /[\u0000-\u0008\u000B-\u001F\u007F-\u009F\u200B-\u200F\u202A-\u202E\u2028\u2029\u2060-\u2064\u2066-\u2069\uFEFF]/u;
+const unseen = /(?![\n\t])[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u;
 
 /** Nothing of what came from others has become a part of the page. */
 export async function isInert(page: Page): Promise<void> {

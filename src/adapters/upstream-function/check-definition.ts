@@ -8,6 +8,7 @@ import { defaultLimits } from '../../core/limits.ts';
 import { type Reach, reaches } from '../../core/policy/policy.ts';
 import { effectClasses, type EffectClass } from '../../core/taxonomy.ts';
 import { secondsToMs } from '../../core/values/duration.ts';
+import type { DeclaredRead } from '../../core/evidence/declared-read.ts';
 import type { DeclaredRecovery, OperationKey } from '../../core/recovery/declared.ts';
 import { declaredRecovery } from './declared-recovery.ts';
 import { sourceOfBody } from './isolate/body-source.ts';
@@ -65,6 +66,7 @@ export interface CheckedTool {
   readonly throwProvesNone: boolean;
   readonly recovery?: DeclaredRecovery;
   readonly operationKey?: OperationKey;
+  readonly evidence?: readonly DeclaredRead[];
 }
 
 /** A year: no upstream is known to remember keys for longer. */
@@ -91,6 +93,7 @@ const knownKeys = [
   'quarantine_seconds',
   'operation_key',
   'partial',
+  'evidence',
   'isolate',
   'blocking',
   'run',

@@ -3,6 +3,7 @@
  * execution may take, and which calls are the same operation.
  */
 import { type DeclaredRecovery, type OperationKey, readRetryRule } from '../../core/recovery/declared.ts';
+import { type DeclaredRead, maxDeclaredReads } from '../../core/evidence/declared-read.ts';
 import type { Probed, Reconcile, RetryRule } from '../../core/recovery/playbook.ts';
 import type { ErrorCode } from '../../core/taxonomy.ts';
 import { canonicalText } from '../../core/values/canonical.ts';
@@ -32,11 +33,24 @@ export interface WrittenReconcile {
   readonly result?: (found: never, args: never) => unknown;
 }
 
+export interface WrittenRead {
+  /** A tool without effect. */
+  readonly tool: string;
+  /** Its arguments, from those of the call. */
+  readonly args: (args: never) => unknown;
+}
+
+interface DeclaredBeside {
+  readonly recovery?: DeclaredRecovery;
+  readonly operationKey?: OperationKey;
+  readonly evidence?: readonly DeclaredRead[];
+}
+
 export function declaredRecovery(
-  { retry, reconcile, partial, operation_key: operationKey }: Loose,
+  { retry, reconcile, partial, evidence, operation_key: operationKey }: Loose,
   quarantineMs: number | null,
   refuse: Refuse,
-): { readonly recovery?: DeclaredRecovery; readonly operationKey?: OperationKey } {
+): DeclaredBeside {
   const recovery: DeclaredRecovery = {
     ...(retry === undefined ? {} : { retry: retryOf(retry, refuse) }),
     ...(reconcile === undefined ? {} : { reconcile: reconcileOf(reconcile, refuse) }),
@@ -46,6 +60,7 @@ export function declaredRecovery(
   return {
     ...(Object.keys(recovery).length === 0 ? {} : { recovery }),
     ...(operationKey === undefined ? {} : { operationKey: operationOf(operationKey, refuse) }),
+    ...(evidence === undefined ? {} : { evidence: evidenceOf(evidence, refuse) }),
   };
 }
 
@@ -81,6 +96,18 @@ function operationOf(key: unknown, refuse: Refuse): OperationKey {
     const made = attempted(() => key(args) as unknown);
     return typeof made === 'string' ? made : null;
   };
+}
+
+function evidenceOf(written: unknown, refuse: Refuse): readonly DeclaredRead[] {
+  const fix = 'write evidence: [{ tool, args: (args) => … }]';
+  if (!Array.isArray(written) || written.length === 0 || written.length > maxDeclaredReads)
+    return refuse(`its evidence is no list of 1 to ${maxDeclaredReads} reads`, fix);
+  return (written as readonly unknown[]).map((each) => {
+    const { tool, args } = isObject(each) ? (each as Loose) : {};
+    if (typeof tool !== 'string' || typeof args !== 'function') return refuse('its evidence is not usable', fix);
+    const ask = (sent: Json): Json | null => attempted(() => args(sent) as Json);
+    return { tool, ask, declared: canonicalText({ tool, args: String(args) }) };
+  });
 }
 
 /** Null if the author's function throws: then nothing can be told. */

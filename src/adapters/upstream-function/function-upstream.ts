@@ -94,6 +94,7 @@ function entryOf(checked: CheckedTool, defaultTimeoutMs: number): ToolEntry {
     ...(reportsWithinMs === null ? {} : { reports_within_ms: reportsWithinMs }),
     input: input.written,
     output: output === null ? null : output.written,
+    ...(checked.evidence === undefined ? {} : { evidence: checked.evidence.map(({ declared }) => declared) }),
   });
   return {
     name,
@@ -104,6 +105,7 @@ function entryOf(checked: CheckedTool, defaultTimeoutMs: number): ToolEntry {
     reportsWithinMs,
     ...(checked.recovery === undefined ? {} : { recovery: checked.recovery }),
     ...(checked.operationKey === undefined ? {} : { operationKey: checked.operationKey }),
+    ...(checked.evidence === undefined || effectClass === 'pure' ? {} : { evidence: checked.evidence }),
     input: input.rule,
     invokes: name,
     inputSchema: input.listed,

@@ -19,7 +19,7 @@ export interface RecoveryConfig {
 type RecoveryServer = Pick<ServerConfig, 'name' | 'recovery'> & {
   /** What counts before anything that a file says. */
   readonly first?: readonly DeclaredRecovery[];
-  readonly rules: readonly Pick<ToolRule, 'match' | 'recovery' | 'operationKey'>[];
+  readonly rules: readonly Pick<ToolRule, 'match' | 'recovery' | 'operationKey' | 'evidence'>[];
 };
 
 /** What a configuration declares, of everything that has tools. */
@@ -72,14 +72,21 @@ export function createRecovery(config = undeclared): (tool: ToolEntry) => ToolRe
   };
 }
 
-/** Adds operation keys to entries. The same entry gives the same object, so that its manifest is hashed once. */
+/** Adds operation keys and declared reads to entries. The same entry gives the same object, so that its manifest is hashed once. */
 export function addOperationKeys({ servers } = undeclared): (tool: ToolEntry) => ToolEntry {
   const known = new WeakMap<ToolEntry, ToolEntry>();
   return (tool) => {
     const server = servers.find(({ name }) => tool.name.startsWith(`${name}/`));
-    const key = server === undefined ? undefined : ruleIn(server, tool.name)?.operationKey;
-    if (key === undefined) return tool;
-    const made = known.get(tool) ?? { ...tool, operationKey: key.of };
+    const rule = server === undefined ? undefined : ruleIn(server, tool.name);
+    const { operationKey, evidence } = rule ?? {};
+    // A read relies on nothing.
+    const reads = tool.effectClass === 'pure' ? undefined : evidence;
+    if (operationKey === undefined && reads === undefined) return tool;
+    const made = known.get(tool) ?? {
+      ...tool,
+      ...(operationKey === undefined ? {} : { operationKey: operationKey.of }),
+      ...(reads === undefined ? {} : { evidence: reads }),
+    };
     known.set(tool, made);
     return made;
   };

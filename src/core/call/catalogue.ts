@@ -3,6 +3,7 @@ import type { Json, JsonObject } from '../values/json.ts';
 import type { Metered, ModelUse } from '../model/model-use.ts';
 import type { Reach } from '../policy/policy.ts';
 import type { DeclaredRecovery, OperationKey } from '../recovery/declared.ts';
+import type { DeclaredRead } from '../evidence/declared-read.ts';
 import type { EffectClass } from '../taxonomy.ts';
 
 /** One wrong field: where, what would be right, what was sent. */
@@ -69,6 +70,8 @@ export interface ToolEntry {
   readonly recovery?: DeclaredRecovery;
   /** Which calls are the same operation: one in doubt fences the others of its session. Absent: no two are. */
   readonly operationKey?: OperationKey;
+  /** The reads that its calls rely on, which the gateway makes itself. Absent: none. */
+  readonly evidence?: readonly DeclaredRead[];
   /** The credentials that its calls may need; absent: none. */
   readonly credentials?: readonly CredentialUse[];
   /** It uses models: which one a request asks for, and what those can do. Absent: none. */

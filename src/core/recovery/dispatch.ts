@@ -117,7 +117,8 @@ export function dispatchOf(planning: PlanFacts, planned: Plan, refreshed: Refres
       return { ...found, then: settled(outcome), ticket: { reason, queue } };
     }
     case 'refresh': {
-      const reason = planned.then === 'abort' ? refreshAborts : evidenceChanged;
+      const now = refreshed.evidence === 'limit' ? refreshesUsedUp : evidenceChanged;
+      const reason = planned.then === 'abort' ? refreshAborts : now;
       return { ...found, then: settled({ kind: 'deprecated', reason, replan: true }), ticket: null };
     }
     case 'reversal_refused': {
@@ -134,6 +135,7 @@ function scheduledBy({ atMs, pauseMs, why }: Extract<Plan, { kind: 'retry' }>): 
 }
 
 const refreshAborts = 'refresh_evidence requested abort';
+const refreshesUsedUp = 'the session has used up its refreshes of evidence: read it again yourself';
 const evidenceChanged = 'the evidence has changed: read it again';
 
 function reasonFor({ classification: { verdict, recognised, detail } }: Trouble): TicketReason {

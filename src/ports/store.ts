@@ -5,7 +5,7 @@
  */
 import type { Approval } from '../core/approval/approval.ts';
 import type { Call, CallId, IncarnationId, SessionId } from '../core/call/call.ts';
-import type { Position, RecordDraft } from '../core/journal/record.ts';
+import type { DecisionKind, Position, RecordDraft } from '../core/journal/record.ts';
 import type { StoredRecord } from '../core/journal/verify.ts';
 import type { Ticket } from '../core/recovery/ticket.ts';
 import type { CallState } from '../core/taxonomy.ts';
@@ -208,6 +208,19 @@ export interface JournalEntry extends Position {
   readonly payloads: readonly { readonly part: string; readonly text: string | null }[];
 }
 
+/** The record of a decision with its call, without payloads. */
+export interface StoredDecision extends Position {
+  readonly kind: DecisionKind;
+  readonly timeMs: number;
+  readonly call: CallId;
+  readonly tenant: string;
+  readonly agent: string;
+  readonly tool: string;
+  /** How often the refusal of the call was given again, until now. */
+  readonly repeats: number;
+  readonly body: string;
+}
+
 /** Point reads, which never wait for a commit. */
 export interface StoreReader extends ApprovalReader, TicketReader, AccountReader {
   call(id: CallId): Promise<StoredCall | null>;
@@ -249,6 +262,8 @@ export interface StoreReader extends ApprovalReader, TicketReader, AccountReader
   blob(hash: string): Promise<string | null>;
   listCalls(filter: CallFilter): Promise<readonly StoredCall[]>;
   recordsOf(id: CallId): Promise<readonly JournalEntry[]>;
+  /** Decisions before a position, the newest first; from the newest on if null. */
+  decisions(before: Position | null, limit: number): Promise<readonly StoredDecision[]>;
   /** Records in order, with stored bytes, for verification: those after a position, from the first if null. */
   journal(after: Position | null, limit: number): Promise<readonly StoredRecord[]>;
   /** How many times the journal was opened for writing: each has its records. */

@@ -13,7 +13,7 @@ import { provesDoubts } from './recovery/store-doubts.ts';
 import type { StoreHome } from './store-fixtures.ts';
 import { provesJournal } from './store-journal.ts';
 import { provesKeys } from './store-keys.ts';
-import { provesReads } from './store-reads.ts';
+import { provesDecisions, provesReads } from './store-reads.ts';
 import { provesReplies } from './store-replies.ts';
 import { provesSessions } from './store-sessions.ts';
 import { provesTickets } from './recovery/store-tickets.ts';
@@ -36,6 +36,7 @@ export function provesStore(name: string, create: () => Promise<StoreHome>): voi
     describe('calls in doubt', () => provesDoubts(create));
     describe('completion', () => provesCompletion(create));
     describe('reads', () => provesReads(create));
+    describe('decisions', () => provesDecisions(create));
   });
   provesWriting(name, create);
 }

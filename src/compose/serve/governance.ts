@@ -3,7 +3,7 @@
  * calls, and only if everything is valid and nothing but policy has changed. A failed attempt changes nothing.
  */
 import type { Config } from '../../config/config.ts';
-import type { Problem } from '../../config/problem.ts';
+import type { Problem, Warning } from '../../config/problem.ts';
 import { diffPolicies } from '../../core/policy/diff/diff-policies.ts';
 import type { PolicyChange } from '../../core/policy/diff/policy-change.ts';
 import type { Policy } from '../../core/policy/policy.ts';
@@ -20,11 +20,20 @@ export type Applied =
   /** `forcible`: it is valid except for errors of `recourse check`, so `force` would apply it. */
   | { readonly ok: false; readonly problems: readonly Problem[]; readonly forcible: boolean };
 
+export interface Checked {
+  readonly problems: readonly Problem[];
+  readonly warnings: readonly Warning[];
+  /** What would be in force; null without agents, or if the files cannot be read. */
+  readonly policy: Policy | null;
+}
+
 export interface Governance {
   current(): Policy | null;
   project(): Project;
   /** Errors of `recourse check` in the project in force, which was forced. */
   forced(): readonly Problem[];
+  /** What `recourse check` says about the files as they are now. Changes nothing. */
+  check(): Promise<Checked>;
   /** `by` is who asks for it. `force`: apply it in spite of errors, which are recorded. Runs one at a time. */
   apply(by: string, force: boolean): Promise<Applied>;
 }
@@ -91,6 +100,12 @@ export function createGovernance(
     current: () => project.policy,
     project: () => project,
     forced: () => forced,
+    async check() {
+      const loaded = await load();
+      if (!loaded.ok) return { problems: loaded.problems, warnings: loaded.warnings, policy: null };
+      const { warnings, policy } = loaded.project;
+      return { problems: await errorsIn(loaded.project), warnings, policy };
+    },
     apply(by, force) {
       const mine = turn.then(() => apply(by, force));
       // Ignored: whoever asked for it hears the error; the next one only waits for the end.

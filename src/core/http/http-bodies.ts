@@ -7,6 +7,7 @@ import { budgetAnswerBodies, budgetRequestBodies, writtenQuotas } from './budget
 import { consoleAnswerBodies, consoleRequestBodies } from './console/console-bodies.ts';
 import { gateNames } from '../gates/gate.ts';
 import { reaches, ruleEffects } from '../policy/policy.ts';
+import { policyLookBodies } from './look/policy-look-bodies.ts';
 import { sessionLookBodies } from './look/session-look-bodies.ts';
 import { modelAnswerBodies, modelRequestBodies } from './model-bodies.ts';
 import {
@@ -175,6 +176,7 @@ const otherBodies = (ref: Ref) => ({
   ...budgetAnswerBodies(ref),
   ...modelAnswerBodies(ref),
   ...sessionLookBodies(ref, sessionStatusNames),
+  ...policyLookBodies(),
   ...consoleAnswerBodies(),
 });
 

@@ -7,6 +7,7 @@ import { budgetRoutes } from './budget-routes.ts';
 import { consoleRoutes } from './console/console-routes.ts';
 import { sessionStatusNames } from './http-bodies.ts';
 import { type HttpRoute, limit, text } from './http-route.ts';
+import { policyLookRoutes } from './look/policy-look-routes.ts';
 import { sessionLookRoutes } from './look/session-look-routes.ts';
 import { modelRoutes } from './model-routes.ts';
 import { ticketRoutes } from './ticket-routes.ts';
@@ -174,6 +175,7 @@ export const httpRoutes = {
     body: null,
     answer: 'PolicyView',
   },
+  ...policyLookRoutes,
   applyPolicy: {
     method: 'POST',
     path: '/v1/policy/apply',

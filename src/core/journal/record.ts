@@ -136,3 +136,12 @@ export interface Hashing {
   utf8(text: string): Uint8Array;
   text(bytes: Uint8Array): string;
 }
+
+/** Records that decide a call, and those that count how often a refusal was given again. */
+export const decisionKinds = [
+  'prepared',
+  'refused',
+  'held',
+  'refusals_repeated',
+] as const satisfies readonly RecordKind[];
+export type DecisionKind = (typeof decisionKinds)[number];

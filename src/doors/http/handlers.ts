@@ -35,6 +35,7 @@ import {
   resetSession,
   takeStep,
 } from './session-routes.ts';
+import { readPolicyCoverage, readPolicyFile } from './look/policy-looks.ts';
 import {
   awaitTicket,
   closeTicket,
@@ -99,6 +100,8 @@ export const handlers: Readonly<Record<Exclude<RouteName, StreamRoute>, Handler>
   signOut,
   listTools,
   readPolicy,
+  readPolicyFile,
+  readPolicyCoverage,
   applyPolicy,
   readStatus,
   readOpenapi,

@@ -1,16 +1,20 @@
 /** What people look at beside calls and sessions, as one part for a door. */
 import type { Principal } from '../../core/call/call.ts';
 import type { ErrorReply } from '../../core/call/reply.ts';
+import { type CoverageView, policyCoverage } from './policy-coverage.ts';
 import type { Shell } from '../shell.ts';
 import { type SessionGraph, sessionGraph, sessionStateAt, type StateFound } from './session-graph.ts';
 
 export interface Looks {
+  /** How often each rule of the policy in force has decided. */
+  coverage(tenant: string): Promise<CoverageView>;
   graph(session: string, who: Principal): Promise<SessionGraph | ErrorReply>;
   /** The state after step `seq`; null means the present state. */
   stateAt(session: string, seq: number | null, who: Principal): Promise<StateFound | ErrorReply>;
 }
 
 export const createLooks = (shell: Shell): Looks => ({
+  coverage: (tenant) => policyCoverage(tenant, shell),
   graph: (session, who) => sessionGraph(session, who, shell),
   stateAt: (session, seq, who) => sessionStateAt(session, seq, who, shell),
 });

@@ -88,6 +88,24 @@ describe('an agent goes on when a person has decided:', { concurrency: 2 }, () =
   });
 });
 
+test('a ticket is answered, and the refund that was forbidden is made once', async (t) => {
+  const demo = startDemo(t, ['--fast']);
+  const { gateway, store } = await demo.next('its address', isReady);
+  const { ticket_id: ticket } = await demo.next('a ticket', comes('escalated'));
+  const resolved = await fetch(`${gateway}/v1/tickets/${ticket}/resolve`, {
+    method: 'POST',
+    headers: {
+      authorization: `Bearer ${readFileSync(`${store}.token`, 'utf8').trim()}`,
+      'content-type': 'application/json',
+    },
+    body: '{"answer":"retry"}',
+  });
+  assert.equal(resolved.status, 200, await resolved.text());
+  const heard = await demo.next('the agent hears', ({ says }) => says?.startsWith('hears about the refund of €43'));
+  assert.equal(heard.outcome, 'succeeded');
+  assert.equal(refundsOf(store, 'ord_1049'), 1);
+});
+
 describe('nothing is left behind', { concurrency: 2 }, () => {
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const)
     test(`by ${signal}, in the middle of the story`, async (t) => {

@@ -139,6 +139,7 @@ test('the names of the limits', () => {
     'maxQueuedSteps',
     'maxRedecisions',
     'maxResultBytes',
+    'maxEvidenceRefreshes',
     'maxRetryAfterMs',
     'maxSessions',
     'maxTicketComments',

@@ -77,6 +77,12 @@ test('the kinds of journal records', () => {
     'key_masked',
     'reply_altered',
     'policy_applied',
+    'playbook_adopted',
+    'playbook_forced',
+    'feedback_added',
+    'change_proposed',
+    'change_released',
+    'release_rolled_back',
     'clock_held',
   ]);
   assert.deepEqual([formatVersion, anchorEvery], [1, 1_000]);

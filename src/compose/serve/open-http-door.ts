@@ -27,6 +27,8 @@ import { policyHash, gapsOf } from '../../shell/upkeep/record-runtime.ts';
 import { suppressedOf } from '../../shell/upkeep/record-suppressed.ts';
 import { policyOf, type Shell } from '../../shell/shell.ts';
 import { reportTask } from '../../shell/completion/tasks.ts';
+import { showImprovements } from '../../shell/improvement/show-improvements.ts';
+import { readChange } from '../improvement/read-change.ts';
 import { createTickets } from '../../shell/ticket/ticket-service.ts';
 import { createLooks } from '../../shell/look/looks.ts';
 import { createTenantView } from '../../shell/look/tenant-view.ts';
@@ -101,6 +103,9 @@ export function openHttpDoor(order: HttpDoorOrder, { current }: LastingGateway, 
     },
     get budgets() {
       return createBudgets(shell());
+    },
+    get improvements() {
+      return showImprovements(shell(), (change) => readChange(change, governance.project(), process.cwd()));
     },
     complete: (raw, who, by) => completeSession(raw, who, shell(), by),
     reportTask: (callId, who) => reportTask(callId, who, shell()),

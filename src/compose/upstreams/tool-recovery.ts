@@ -36,6 +36,18 @@ export const recoveryOf = (
   ],
 });
 
+/** The same, as the project in force at each moment says it. */
+export const liveRecovery = (
+  project: () => { readonly config: Config; readonly models: readonly ModelProvider[] },
+): RecoveryConfig => ({
+  get playbook() {
+    return project().config.playbook;
+  },
+  get servers() {
+    return recoveryOf(project().config, project().models).servers;
+  },
+});
+
 /** A playbook in the file counts also where the kind of the provider has a retry rule, which would replace it. */
 function firstOf({ name, recovery }: ModelsConfig, providers: readonly ModelProvider[]): readonly DeclaredRecovery[] {
   const rule = providers.find((provider) => provider.name === name)?.protocol.retry ?? null;
@@ -59,10 +71,18 @@ function ruleIn({ name, rules }: RecoveryServer, policyName: string): RecoverySe
   return rules.find(({ match }) => matchesGlob(match, policyName.slice(name.length + 1)));
 }
 
-/** INVARIANT: the same object for the same entry, so that its playbook is hashed once. */
+/**
+ * INVARIANT: the same object for the same entry, so that its playbook is hashed once. Until the playbook of the gateway
+ * is another.
+ */
 export function createRecovery(config = undeclared): (tool: ToolEntry) => ToolRecovery {
-  const known = new WeakMap<ToolEntry, ToolRecovery>();
+  let known = new WeakMap<ToolEntry, ToolRecovery>();
+  let { playbook } = config;
   return (tool) => {
+    if (config.playbook !== playbook) {
+      known = new WeakMap();
+      ({ playbook } = config);
+    }
     const before = known.get(tool);
     if (before !== undefined) return before;
     const declared = levelsFor(tool.policyName, config).map((level) => level.declared);

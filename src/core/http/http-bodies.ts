@@ -7,6 +7,7 @@ import { budgetAnswerBodies, budgetRequestBodies, writtenQuotas } from './budget
 import { consoleAnswerBodies, consoleRequestBodies } from './console/console-bodies.ts';
 import { gateNames } from '../gates/gate.ts';
 import { reaches, ruleEffects } from '../policy/policy.ts';
+import { improvementAnswerBodies, improvementRequestBodies } from './improvement/improvement-bodies.ts';
 import { policyLookBodies } from './look/policy-look-bodies.ts';
 import { sessionLookBodies } from './look/session-look-bodies.ts';
 import { modelAnswerBodies, modelRequestBodies } from './model-bodies.ts';
@@ -70,6 +71,7 @@ export const requestBodies = {
   ...approvalRequestBodies,
   ...ticketRequestBodies,
   ...budgetRequestBodies,
+  ...improvementRequestBodies,
   ...modelRequestBodies,
   ...consoleRequestBodies,
   ApplyRequest: closedObject({ force: truth }, ['force']),
@@ -174,6 +176,7 @@ export type BodyName = RequestName | keyof ReturnType<typeof answerBodies>;
 const otherBodies = (ref: Ref) => ({
   ...ticketAnswerBodies(ref),
   ...budgetAnswerBodies(ref),
+  ...improvementAnswerBodies(ref),
   ...modelAnswerBodies(ref),
   ...sessionLookBodies(ref, sessionStatusNames),
   ...policyLookBodies(),

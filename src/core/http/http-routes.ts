@@ -7,6 +7,7 @@ import { budgetRoutes } from './budget-routes.ts';
 import { consoleRoutes } from './console/console-routes.ts';
 import { sessionStatusNames } from './http-bodies.ts';
 import { type HttpRoute, limit, text } from './http-route.ts';
+import { improvementRoutes } from './improvement/improvement-routes.ts';
 import { policyLookRoutes } from './look/policy-look-routes.ts';
 import { sessionLookRoutes } from './look/session-look-routes.ts';
 import { modelRoutes } from './model-routes.ts';
@@ -146,6 +147,7 @@ export const httpRoutes = {
   ...approvalRoutes,
   ...ticketRoutes,
   ...budgetRoutes,
+  ...improvementRoutes,
   ...modelRoutes,
   ...consoleRoutes,
   listTools: {

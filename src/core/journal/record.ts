@@ -72,6 +72,12 @@ export const recordKinds = {
   key_masked: 'a tool gave a live key of this gateway, which was masked before anything was recorded or answered',
   reply_altered: 'a stored reply is not what its record committed to, and was not told',
   policy_applied: 'from here on calls are decided by another policy',
+  playbook_adopted: 'the playbook that was in force before there was any release counts as released',
+  playbook_forced: 'a playbook that no release covers was put in force all the same',
+  feedback_added: 'a person said that a call was handled wrong',
+  change_proposed: 'a change of what is done about failures was proposed and replayed',
+  change_released: 'a proposed change was released, and its playbook may be put in force',
+  release_rolled_back: 'a release was taken back, and the playbook before it counts again',
   clock_held: 'the clock went back and was held at the highest time seen',
 } as const;
 

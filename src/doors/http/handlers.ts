@@ -13,6 +13,14 @@ import {
 } from './approval-routes.ts';
 import { listBudgets, resetBudget, setBudget } from './budget-routes.ts';
 import { createCall, evaluate, listCalls, readCall, settleCall } from './call-routes.ts';
+import {
+  addFeedback,
+  listImprovements,
+  proposeChange,
+  readImprovement,
+  releaseChange,
+  rollBackRelease,
+} from './improvement/improvement-routes.ts';
 import { createConsoleLink, readConsoleSession, signIn, signOut } from './console/console-routes.ts';
 import type { StreamRoute } from './event-streams.ts';
 import {
@@ -89,6 +97,12 @@ export const handlers: Readonly<Record<Exclude<RouteName, StreamRoute>, Handler>
   listBudgets,
   setBudget,
   resetBudget,
+  listImprovements,
+  addFeedback,
+  readImprovement,
+  proposeChange,
+  releaseChange,
+  rollBackRelease,
   createChatCompletion: askModel('chat'),
   createResponse: askModel('responses'),
   createMessage: askModel('messages'),

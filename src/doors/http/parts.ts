@@ -20,6 +20,7 @@ import type { CallCount } from '../../shell/look/counts.ts';
 import type { ModelStatus } from '../../core/model/model-status.ts';
 import type { CredentialReport } from '../../shell/look/report-credentials.ts';
 import type { GapCount } from '../../shell/upkeep/record-runtime.ts';
+import type { Improvements } from '../../shell/improvement/show-improvements.ts';
 import type { Looks } from '../../shell/look/looks.ts';
 import type { TenantView } from '../../shell/look/tenant-view.ts';
 import type { TicketService } from '../../shell/ticket/ticket-service.ts';
@@ -163,6 +164,7 @@ export interface HttpDoorParts {
   readonly approvals: ApprovalService;
   readonly tickets: TicketService;
   readonly budgets: BudgetService;
+  readonly improvements: Improvements;
   /** `{ session? }`: the work of an agent is done, by its own word or by that of `by`. */
   complete(raw: unknown, who: Principal, by?: string): Promise<Reply>;
   /** Reports that work which continued after its call is complete. */

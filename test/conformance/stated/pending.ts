@@ -133,8 +133,6 @@ export const pending: readonly string[] = [
   'S003-refund-3',
   'S003-change-1',
   'S003-change-2',
-  'S003-change-3',
-  'S003-change-4',
   'S003-effect-1',
   'S003-effect-2',
   'S003-effect-3',

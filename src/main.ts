@@ -38,14 +38,15 @@ import { hideSecrets } from './compose/serve/secret-hider.ts';
 import { type CredentialOptions, credentialsOf } from './compose/upstreams/credential-options.ts';
 import { joinCredentials } from './compose/upstreams/join-credentials.ts';
 import { recoveryConfig, serverConfig, type ServerOptions } from './compose/upstreams/server-options.ts';
-import { addOperationKeys, createRecovery } from './compose/upstreams/tool-recovery.ts';
+import { addDeclared, createRecovery } from './compose/upstreams/tool-recovery.ts';
 import type { Notifier } from './ports/notifier.ts';
 import { voidOutdated } from './shell/approval/end-approval.ts';
 import { drain, drainSeconds, stopAll, startSweeping } from './shell/upkeep/sweep.ts';
 import { knownOnRecord } from './shell/call/hand-over.ts';
 import { readFromSuccessor, watchStore, steadyClock } from './shell/upkeep/guard-ports.ts';
 import { maskResults } from './shell/mask.ts';
-import { nestedCall } from './shell/call/handle-call.ts';
+import { handleReversal, nestedCall } from './shell/call/handle-call.ts';
+import { carryOut } from './shell/reversal/order.ts';
 import { recordHeldClock, recordMaskedKeys } from './shell/upkeep/record-runtime.ts';
 import { recordSuppressed } from './shell/upkeep/record-suppressed.ts';
 import { countRepeats } from './shell/call/record-refusal.ts';
@@ -172,6 +173,8 @@ export async function openGateway<
   const stopWatching = watchStore(shell);
   shell.live.readiness = { ready: true };
   shell.live.tickets.goOn = (id) => continueTicket(id, shell);
+  shell.live.callReversal = (request, redeems, requester) => handleReversal(request, redeems, requester, shell);
+  shell.live.carryOut = (call) => carryOut(call, shell);
   shell.live.callTool = (request, who, bodyOf, ceiling) => nestedCall(request, who, bodyOf, ceiling, shell);
   const service = createWorkflowService(shell);
   const door = {
@@ -217,7 +220,7 @@ async function openParts(options: AnyOptions, system: SystemParts) {
   extensions.hideWith(credentials.hider);
   const { notify, recordWith } = recordingNotifier(credentials.hideNotices(onNotice));
   const { onServer, onTools, dns } = system;
-  const complete = credentials.completing(extensions.completing(addOperationKeys(system.recovery)));
+  const complete = credentials.completing(extensions.completing(addDeclared(system.recovery, options.tools)));
   const behind = { ...options, onServer, onTools, dns, complete, credentials };
   const join = (more: Behind) => joinUpstreams({ ...behind, ...more }, limits, notify, `${file}.tools`);
   const upstreams = await extensions.join(join);

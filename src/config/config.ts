@@ -7,6 +7,7 @@ import type { DeclaredModels, ModelLimits } from '../core/model/model-provider.t
 import type { Reach, WrittenPolicy } from '../core/policy/policy.ts';
 import type { DeclaredRead } from '../core/evidence/declared-read.ts';
 import type { DeclaredRecovery, OperationKey } from '../core/recovery/declared.ts';
+import type { Reverse } from '../core/reversal/declared-reverse.ts';
 import type { EffectClass } from '../core/taxonomy.ts';
 import type { Lock } from './lock.ts';
 import type { Place } from './problem.ts';
@@ -160,6 +161,7 @@ export interface ToolRule {
   /** Absent if nothing is written. */
   readonly recovery?: WrittenRecovery;
   readonly operationKey?: WrittenOperationKey;
+  readonly reverse?: { readonly declared: Reverse; readonly at: Place };
   /** The reads that its calls rely on; absent if none is written. */
   readonly evidence?: readonly DeclaredRead[];
   /** The validator of an extension; absent if none is written. */

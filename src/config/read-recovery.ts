@@ -6,13 +6,14 @@ import type { DeclaredRead } from '../core/evidence/declared-read.ts';
 import { type DeclaredRecovery, defaultBreaker, readRetryRule } from '../core/recovery/declared.ts';
 import { type BreakerRule, neverRetried, type Reconcile, type RetryRule } from '../core/recovery/playbook.ts';
 import { readPlaybook } from '../core/recovery/read-playbook.ts';
+import { readReverse } from '../core/reversal/declared-reverse.ts';
 import { canonicalText } from '../core/values/canonical.ts';
 import { isObject, type Json, type JsonObject } from '../core/values/json.ts';
 import type { ServerConfig, ToolRule, WrittenRecovery } from './config.ts';
 import type { Place } from './problem.ts';
 import { compileAt, type ExpressionRule, type ReadingParts } from './shape/read-expression.ts';
 import { readPartial } from './read-partial.ts';
-import { hasKey, keyPlaceOf, placeOf } from './shape/read-shape.ts';
+import { findScalar, hasKey, keyPlaceOf, placeOf } from './shape/read-shape.ts';
 import { mapOf, numberOf, textOf } from './yaml/plain-values.ts';
 
 type Path = readonly string[];
@@ -43,6 +44,7 @@ export function readToolRecovery(
   read: JsonObject,
   path: Path,
   parts: ReadingParts,
+): Pick<ToolRule, 'recovery' | 'operationKey' | 'reverse'> {
 ): Pick<ToolRule, 'recovery' | 'operationKey' | 'evidence'> {
   const quarantineMs = numberOf(read['quarantine']);
   const retry = retryOf(read['retry'], [...path, 'retry'], parts);
@@ -58,10 +60,12 @@ export function readToolRecovery(
     ...(partial === null ? {} : { partial }),
   };
   const key = compileAt(read['operation_key'], [...path, 'operation_key'], { over: ['args'], gives: 'string' }, parts);
+  const reverse = reverseOf(read, path, parts);
   const operationKey = key === null ? null : { declared: key.text, of: (args: Json) => textOf(key.valueOf({ args })) };
   return {
     ...(Object.keys(declared).length === 0 ? {} : { recovery: recoveryAt(path, declared, parts) }),
     ...(operationKey === null ? {} : { operationKey }),
+    ...(reverse === null ? {} : { reverse }),
     ...readEvidence(read, [...path, 'evidence'], parts),
   };
 }
@@ -164,4 +168,27 @@ function reconcileOf(written: Json | undefined, path: Path, parts: ReadingParts)
     },
     declared: canonicalText({ tool, args: ask.text, happened: happened.text, result: result?.text ?? null }),
   };
+}
+
+function reverseOf(
+  read: JsonObject,
+  path: Path,
+  { tree, tell }: ReadingParts,
+): NonNullable<ToolRule['reverse']> | null {
+  const here = [...path, 'reverse'];
+  const { tool, args, window } = mapOf(read['reverse']);
+  if (typeof tool !== 'string' || !isObject(args) || typeof window !== 'number') return null;
+  if (read['effect'] === 'pure') tell(keyPlaceOf(tree, here), 'a read has nothing to undo', 'leave reverse out');
+  const found = readReverse(tool, args, window);
+  if (found.ok) return { declared: found.reverse, at: keyPlaceOf(tree, here) };
+  for (const { argument, problem, at } of found.problems) {
+    const where = argument === null ? [...here, 'args'] : [...here, 'args', argument];
+    const inside = at === undefined ? undefined : findScalar(tree, where)?.inside(at);
+    tell(
+      inside ?? placeOf(tree, where),
+      `this expression is wrong: ${problem}`,
+      'write an expression over args and result',
+    );
+  }
+  return null;
 }

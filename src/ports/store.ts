@@ -8,15 +8,18 @@ import type { Call, CallId, IncarnationId, SessionId } from '../core/call/call.t
 import type { DecisionKind, Position, RecordDraft } from '../core/journal/record.ts';
 import type { StoredRecord } from '../core/journal/verify.ts';
 import type { Ticket } from '../core/recovery/ticket.ts';
+import type { Reversal, Rollback } from '../core/reversal/reversal.ts';
 import type { CallState } from '../core/taxonomy.ts';
 import type { AccountReader, AccountWrite, Reservation, Settlement, TokenTake } from './store-accounts.ts';
 import type { ApprovalReader, ApprovalWrite, StoredTask, TaskChange } from './store-approvals.ts';
+import type { ReversalReader, ReversalWrite, RollbackWrite } from './store-reversals.ts';
 import type { TicketReader, TicketWrite } from './store-tickets.ts';
 import type { StoreFault, StoreTrouble } from './store-trouble.ts';
 import type { FenceWrite, SnapshotDraft, WorkflowChange, WorkflowSession } from './store-workflows.ts';
 
 export type { AccountWrite, Reservation, Settlement, StoredAccount, TokenTake } from './store-accounts.ts';
 export type { ApprovalFilter, ApprovalWrite, StoredTask, TaskChange } from './store-approvals.ts';
+export type { ReversalOrder, ReversalWrite, RollbackWrite } from './store-reversals.ts';
 export type { EqualCall, TicketFilter, TicketWrite } from './store-tickets.ts';
 export type { StoreFault, StoreTrouble } from './store-trouble.ts';
 export type { FenceWrite, SnapshotDraft, WorkflowChange, WorkflowSession } from './store-workflows.ts';
@@ -106,6 +109,8 @@ export interface Transition {
   readonly accounts: readonly AccountWrite[];
   readonly approvals: readonly ApprovalWrite[];
   readonly tickets: readonly TicketWrite[];
+  readonly reversals: readonly ReversalWrite[];
+  readonly rollbacks: readonly RollbackWrite[];
   readonly task: TaskChange | null;
   readonly blobs: readonly Blob[];
   /** `session_resumed` if any, one per state on the path, then others. Payloads `args` and `reply` are the call's. */
@@ -130,6 +135,9 @@ export type CommitResult =
   | { readonly kind: 'conflict'; readonly on: 'approval'; readonly found: Approval | null }
   /** `found`: the ticket that is not open; null if there is none. */
   | { readonly kind: 'conflict'; readonly on: 'ticket'; readonly found: Ticket | null }
+  /** `found`: as it stands; null if there is none. */
+  | { readonly kind: 'conflict'; readonly on: 'reversal'; readonly found: Reversal | null }
+  | { readonly kind: 'conflict'; readonly on: 'rollback'; readonly found: Rollback | null }
   | { readonly kind: 'conflict'; readonly on: 'task'; readonly found: StoredTask | null }
   | { readonly kind: 'conflict'; readonly on: 'illegal'; readonly problem: string }
   /** Not acknowledged. The same transition may be committed again, whatever happened to this try. */
@@ -222,7 +230,7 @@ export interface StoredDecision extends Position {
 }
 
 /** Point reads, which never wait for a commit. */
-export interface StoreReader extends ApprovalReader, TicketReader, AccountReader {
+export interface StoreReader extends ApprovalReader, TicketReader, ReversalReader, AccountReader {
   call(id: CallId): Promise<StoredCall | null>;
   args(id: CallId): Promise<StoredText>;
   reply(id: CallId): Promise<StoredText>;

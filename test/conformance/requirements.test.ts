@@ -11,9 +11,19 @@ const root = path.join(import.meta.dirname, '../..');
 const cited = readCitations(root);
 
 const folders = [
-  ...['', 'credentials', 'errors', 'improvement', 'limits', 'notices', 'partial', 'recovery', 'stages', 'upstream'].map(
-    (name) => path.posix.join('test/conformance', name),
-  ),
+  ...[
+    '',
+    'credentials',
+    'errors',
+    'improvement',
+    'limits',
+    'notices',
+    'partial',
+    'recovery',
+    'reversals',
+    'stages',
+    'upstream',
+  ].map((name) => path.posix.join('test/conformance', name)),
   ...['chaos', 'chaos/limits', 'chaos/models', 'e2e/egress', 'e2e/model-clients', 'e2e/partial'].map(
     (name) => `test/${name}`,
   ),

@@ -15,6 +15,7 @@ import { hashing, type MemoryRecord } from './memory-journal.ts';
 import { quotaReads } from './limits/memory-quotas.ts';
 import { standingOf } from './memory-workflows.ts';
 import { type CallRow, leftCalls, type MemoryState, nameOf, type PayloadPlace, placeName } from './memory-state.ts';
+import { reversalReads } from './reversal/memory-reversals.ts';
 import { ticketReads } from './recovery/memory-tickets.ts';
 
 /** What the port promises, without the promises: the simulated store decides when an answer arrives. */
@@ -67,6 +68,7 @@ export function createMemoryReader(state: MemoryState, epoch: number) {
     blob: (hash: string) => state.blobs.get(hash) ?? null,
     ...approvalReads(state),
     ...ticketReads(state),
+    ...reversalReads(state),
     ...quotaReads(state),
     listCalls: (filter: CallFilter): readonly StoredCall[] =>
       callsWhere(({ call }) => fits(call, filter), Infinity)

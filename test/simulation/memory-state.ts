@@ -17,6 +17,7 @@ import type {
 } from '../../src/ports/store.ts';
 import type { Chain, MemoryRecord } from './memory-journal.ts';
 import type { Random } from './random.ts';
+import { createReversalState, type ReversalState } from './reversal/reversal-state.ts';
 
 /** A payload's place: the record that holds it, and which of its parts. */
 export interface PayloadPlace {
@@ -64,6 +65,7 @@ export interface MemoryState {
   /** Replaced whole with every write, as everything here. */
   approvals: Map<string, Approval>;
   tickets: Map<string, Ticket>;
+  undoing: ReversalState;
   readonly tasks: Map<string, StoredTask>;
   readonly blobs: Map<string, string>;
   readonly tokens: Map<string, Extract<CommitResult, { kind: 'committed' }>>;
@@ -93,6 +95,7 @@ export function createMemoryState(random: Random): MemoryState {
     buckets: new Map(),
     approvals: new Map(),
     tickets: new Map(),
+    undoing: createReversalState(),
     tasks: new Map(),
     blobs: new Map(),
     tokens: new Map(),

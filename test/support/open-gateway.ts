@@ -40,7 +40,7 @@ interface Who {
 
 export interface OpenedGateway extends Pick<
   Gateway<readonly Tool[]>,
-  'approvals' | 'cancel' | 'openSession' | 'settle' | 'status' | 'close' | 'role'
+  'approvals' | 'cancel' | 'openSession' | 'reversals' | 'settle' | 'status' | 'tickets' | 'close' | 'role'
 > {
   readonly file: string;
   readonly folder: string;
@@ -96,6 +96,8 @@ export async function openGateway(
     approvals: gateway.approvals,
     cancel: gateway.cancel,
     openSession: gateway.openSession,
+    reversals: gateway.reversals,
+    tickets: gateway.tickets,
     settle: gateway.settle,
     status: gateway.status,
     close: gateway.close,

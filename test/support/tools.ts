@@ -14,6 +14,7 @@ interface Settings {
   readonly quarantine_seconds?: number;
   readonly operation_key?: NonNullable<Tool['operation_key']>;
   readonly partial?: NonNullable<Tool['partial']>;
+  readonly reverse?: NonNullable<Tool['reverse']>;
   readonly evidence?: NonNullable<Tool['evidence']>;
 }
 

@@ -94,6 +94,7 @@ function entryOf(checked: CheckedTool, defaultTimeoutMs: number): ToolEntry {
     ...(reportsWithinMs === null ? {} : { reports_within_ms: reportsWithinMs }),
     input: input.written,
     output: output === null ? null : output.written,
+    ...(checked.reverse === undefined ? {} : { reverse: JSON.parse(checked.reverse.declared) as Json }),
     ...(checked.evidence === undefined ? {} : { evidence: checked.evidence.map(({ declared }) => declared) }),
   });
   return {
@@ -105,6 +106,7 @@ function entryOf(checked: CheckedTool, defaultTimeoutMs: number): ToolEntry {
     reportsWithinMs,
     ...(checked.recovery === undefined ? {} : { recovery: checked.recovery }),
     ...(checked.operationKey === undefined ? {} : { operationKey: checked.operationKey }),
+    ...(checked.reverse === undefined ? {} : { reverse: checked.reverse }),
     ...(checked.evidence === undefined || effectClass === 'pure' ? {} : { evidence: checked.evidence }),
     input: input.rule,
     invokes: name,

@@ -8,6 +8,7 @@ import {
   type WrittenRead,
   type WrittenReconcile,
   type WrittenRetry,
+  type WrittenReverse,
 } from '../../adapters/upstream-function/declared-recovery.ts';
 import type { ErrorMeaning, McpRule, McpUpstreamConfig } from '../../adapters/upstream-mcp/mcp-config.ts';
 import type { WrittenRecovery } from '../../config/config.ts';
@@ -40,6 +41,8 @@ export interface ServerToolOptions {
   readonly quarantine_seconds?: number;
   /** Calls with the same key are the same operation: one in doubt fences the others of its session. */
   readonly operation_key?: (args: never) => string;
+  /** How a call of it is undone. */
+  readonly reverse?: WrittenReverse;
   /** How its partial results are read, and whether failed items are sent again. */
   readonly partial?: WrittenPartial;
   /** The reads that its calls rely on: the gateway makes them, for the agent, before each call. */
@@ -132,6 +135,7 @@ function ruleRecovery(
   rule: ServerToolOptions,
 ): RecoveryConfig['servers'][number]['rules'][number] {
   const whose = `'${match}' of server '${server}'`;
+  const { recovery, operationKey, reverse } = declaredRecovery(
   const { recovery, operationKey, evidence } = declaredRecovery(
     { ...rule },
     milliseconds(rule, 'quarantine_seconds'),
@@ -141,6 +145,7 @@ function ruleRecovery(
     match,
     recovery: written({ ...playbookOf(rule.playbook, whose), ...recovery }),
     ...(operationKey === undefined ? {} : { operationKey: { of: operationKey, declared: String(rule.operation_key) } }),
+    ...(reverse === undefined ? {} : { reverse: { declared: reverse } }),
     ...(evidence === undefined ? {} : { evidence }),
   };
 }

@@ -2,6 +2,7 @@
 import { maxDeclaredReads } from '../../core/evidence/declared-read.ts';
 import { defaultBreaker, maxBaseMs, maxRetries } from '../../core/recovery/declared.ts';
 import { queuePattern, reasonPattern } from '../../core/recovery/read-playbook.ts';
+import { leastWindowMs, maxWindowMs } from '../../core/reversal/declared-reverse.ts';
 import { codes, compensations, effectClasses, verdicts } from '../../core/taxonomy.ts';
 import { cel, count, duration, type Field, type FieldsShape, flag, listOf, named, type Shape, text } from './shape.ts';
 
@@ -135,6 +136,29 @@ const partialShape: Shape = fields('how its partial results are read, and whethe
     oneOf: ['request', 'item'],
   }),
 });
+const reverseShape: Shape = {
+  kind: 'fields',
+  says: 'how a call of it is undone: by a call of another tool',
+  fields: {
+    tool: {
+      shape: text('the tool that undoes it', {
+        pattern: ['^[^\\s/*]{1,64}/[^\\s*]{1,128}$', 'the whole name of a tool, such as payments/refund'],
+      }),
+      required: true,
+    },
+    args: {
+      shape: named('its arguments by name', cel('over args and result of the call: one argument'), [
+        '^[^\\u0000]{1,128}$',
+        'the name of an argument',
+      ]),
+      required: true,
+    },
+    window: {
+      shape: duration('how long after its success it can be undone', leastWindowMs, maxWindowMs),
+      required: true,
+    },
+  },
+};
 
 const evidenceShape: Shape = listOf(
   'the reads that its calls rely on, which the gateway makes before each of them',
@@ -172,6 +196,7 @@ export const toolRecoveryFields: Readonly<Record<string, Field>> = {
   playbook: { shape: playbookShape },
   retry: { shape: retryShape },
   reconcile: { shape: reconcileShape },
+  reverse: { shape: reverseShape },
   quarantine: {
     shape: duration('how long after a doubt a call may still be carried out; 60s if not given', 1_000, day),
   },

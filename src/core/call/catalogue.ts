@@ -3,6 +3,7 @@ import type { Json, JsonObject } from '../values/json.ts';
 import type { Metered, ModelUse } from '../model/model-use.ts';
 import type { Reach } from '../policy/policy.ts';
 import type { DeclaredRecovery, OperationKey } from '../recovery/declared.ts';
+import type { Reverse } from '../reversal/declared-reverse.ts';
 import type { DeclaredRead } from '../evidence/declared-read.ts';
 import type { EffectClass } from '../taxonomy.ts';
 
@@ -70,6 +71,10 @@ export interface ToolEntry {
   readonly recovery?: DeclaredRecovery;
   /** Which calls are the same operation: one in doubt fences the others of its session. Absent: no two are. */
   readonly operationKey?: OperationKey;
+  /** How a call of it is undone. Absent: it cannot be. */
+  readonly reverse?: Reverse;
+  /** It undoes calls of another tool: called directly only where a rule permits it by its exact name. */
+  readonly isReversal?: true;
   /** The reads that its calls rely on, which the gateway makes itself. Absent: none. */
   readonly evidence?: readonly DeclaredRead[];
   /** The credentials that its calls may need; absent: none. */

@@ -7,6 +7,7 @@ import { canonicalise, pointerStep, preview } from '../values/canonical.ts';
 import type { FieldError } from './catalogue.ts';
 import { isObject, type Json, utf8Length, parseExactly } from '../values/json.ts';
 import type { Limits } from '../limits.ts';
+import { reversalKeyPrefix } from '../reversal/reversal.ts';
 import { secondsToMs } from '../values/duration.ts';
 
 export type ReadRequest =
@@ -121,6 +122,9 @@ function readFields(
     wrong(`/${toolField}`, what, value[toolField]);
   const session = name('session');
   const key = name('key');
+  // INVARIANT: nobody takes the key of a reversal before it is made.
+  if (key?.startsWith(reversalKeyPrefix) === true)
+    wrong('/key', `a key that does not begin with ${reversalKeyPrefix}, which is kept for reversals`, key);
   const turn = name('turn');
   const model = name('model');
   const expectedSeq = number('expected_seq', 'a whole number from 0', Number.MAX_SAFE_INTEGER);

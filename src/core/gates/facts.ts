@@ -6,6 +6,7 @@ import type { Approval, ApprovalId } from '../approval/approval.ts';
 import type { CallId, Principal, Request, SessionId } from '../call/call.ts';
 import type { BudgetFact } from '../budget/judge-budgets.ts';
 import type { Catalogue, FieldError } from '../call/catalogue.ts';
+import type { Reversal } from '../reversal/reversal.ts';
 import type { ChangedEvidence } from '../call/reply.ts';
 import type { Json } from '../values/json.ts';
 import type { AgentPolicy } from '../policy/policy.ts';
@@ -128,6 +129,8 @@ export interface Facts {
   readonly session?: SessionFact;
   /** Only of a call that the body of a step makes: the workflow of that step, and what is in doubt in its session. */
   readonly body?: Pick<StepFact, 'workflow' | 'fences'>;
+  /** Only of a call that undoes another: the reversal whose token it redeems. No door lets it in from outside. */
+  readonly redeems?: Reversal;
   /** Only of a tool with an operation key, outside workflows: what is in doubt in its session. */
   readonly fences?: readonly FenceFact[];
   readonly turnCancelled?: boolean;

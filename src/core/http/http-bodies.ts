@@ -7,6 +7,7 @@ import { budgetAnswerBodies, budgetRequestBodies, writtenQuotas } from './budget
 import { consoleAnswerBodies, consoleRequestBodies } from './console/console-bodies.ts';
 import { gateNames } from '../gates/gate.ts';
 import { reaches, ruleEffects } from '../policy/policy.ts';
+import { approvalLookBodies } from './look/approval-look-bodies.ts';
 import { improvementAnswerBodies, improvementRequestBodies } from './improvement/improvement-bodies.ts';
 import { policyLookBodies } from './look/policy-look-bodies.ts';
 import { sessionLookBodies } from './look/session-look-bodies.ts';
@@ -180,6 +181,7 @@ const otherBodies = (ref: Ref) => ({
   ...modelAnswerBodies(ref),
   ...sessionLookBodies(ref, sessionStatusNames),
   ...policyLookBodies(),
+  ...approvalLookBodies(),
   ...consoleAnswerBodies(),
 });
 

@@ -7,6 +7,7 @@ import { budgetRoutes } from './budget-routes.ts';
 import { consoleRoutes } from './console/console-routes.ts';
 import { sessionStatusNames } from './http-bodies.ts';
 import { type HttpRoute, limit, text } from './http-route.ts';
+import { approvalLookRoutes } from './look/approval-look-routes.ts';
 import { improvementRoutes } from './improvement/improvement-routes.ts';
 import { policyLookRoutes } from './look/policy-look-routes.ts';
 import { sessionLookRoutes } from './look/session-look-routes.ts';
@@ -145,6 +146,7 @@ export const httpRoutes = {
   },
   ...sessionLookRoutes,
   ...approvalRoutes,
+  ...approvalLookRoutes,
   ...ticketRoutes,
   ...budgetRoutes,
   ...improvementRoutes,

@@ -17,10 +17,13 @@ import {
   nothingTried,
   plan,
   mayRefreshCredential,
+  noToken,
   planAfterCredential,
+  planAfterProof,
   planAfterRefresh,
   type Plan,
   type PlanFacts,
+  type ReversalNow,
   remember,
   type Trouble,
 } from './plan.ts';
@@ -157,8 +160,10 @@ function dispatched(
   const first = plan(facts);
   const evidence = first.kind === 'refresh' ? golden.evidence : null;
   const credential = mayRefreshCredential(facts) ? golden.credential : null;
-  const planned = planAfterCredential(planAfterRefresh(first, facts, evidence), facts, credential);
-  const dispatch = dispatchOf(facts, planned, { evidence, credential });
+  const refreshed = planAfterCredential(planAfterRefresh(first, facts, evidence), facts, credential);
+  const reversal = refreshed.kind === 'reverse' ? reversalIn(golden, facts.trouble) : null;
+  const planned = planAfterProof(refreshed, reversal);
+  const dispatch = dispatchOf(facts, planned, { evidence, credential, reversal });
   invariant(dispatch.kind === 'failed', 'a failure was planned');
   return { planned, dispatch };
 }
@@ -186,7 +191,7 @@ function sendItemsAgain(
   const chosen = planItems(facts, failed, golden.items);
   if (chosen === null) return null;
   const { planned, trouble } = chosen;
-  const dispatch = dispatchOf({ ...facts, trouble }, planned, { evidence: null, credential: null });
+  const dispatch = dispatchOf({ ...facts, trouble }, planned, { evidence: null, credential: null, reversal: null });
   const next = sendAgain(call, trouble.effect, planned.atMs, golden, true);
   const started: DispatchRecord = { kind: 'attempt_started', body: { attempt: next.attempt }, payloads: [] };
   const records = recordsOfDispatch(dispatch, call, null);
@@ -196,8 +201,14 @@ function sendItemsAgain(
   };
 }
 
+/** A golden whose probe has an answer is of a tool that can be undone. */
+function reversalIn({ probe }: Golden, { effect }: Trouble): ReversalNow {
+  return probe === 'happened' || effect === 'applied' ? 'proven' : noToken;
+}
+
 /** Only the declared read proves that a key that the upstream knows stands for an effect. */
 function proven(planned: Plan, trouble: Trouble, { probe }: Golden): Effect {
+  if (planned.kind === 'reversed') return 'applied';
   return planned.kind === 'deprecated' && planned.probe && probe === 'happened' ? 'applied' : trouble.effect;
 }
 

@@ -43,6 +43,7 @@ import {
   resetSession,
   takeStep,
 } from './session-routes.ts';
+import { readApprovalContext } from './look/approval-looks.ts';
 import { readPolicyCoverage, readPolicyFile } from './look/policy-looks.ts';
 import {
   awaitTicket,
@@ -80,6 +81,7 @@ export const handlers: Readonly<Record<Exclude<RouteName, StreamRoute>, Handler>
   readSessionState,
   listApprovals,
   readApproval,
+  readApprovalContext,
   approve,
   deny,
   revoke,

@@ -8,6 +8,7 @@ import { unreachable } from '../../core/values/unreachable.ts';
 import { makeFailure, type UpstreamResult } from '../../ports/upstream.ts';
 import { type CallContext, contextHere } from '../ending/ending.ts';
 import { heldAfter } from '../ending/held-amounts.ts';
+import { withReversalNow } from '../ending/reversal-now.ts';
 import { giveBack, settleUnsent, stopUnsent, settle, settleLate } from '../ending/settle.ts';
 import type { Answer, Shell } from '../shell.ts';
 import { commit } from '../upkeep/commit.ts';
@@ -43,7 +44,7 @@ export async function drive(
     const move = await nextMove(held, interpreted, history, work, shell);
     switch (move.kind) {
       case 'settle':
-        return settle(held, move.ended, context, elapsedMs, shell).finally(end.resolve);
+        return settleMove(held, move.ended, context, elapsedMs, shell).finally(end.resolve);
       case 'retry': {
         end.resolve();
         work = { ...work, holds: heldAfter(work.holds, move.ended.use), kept: move.ended.kept ?? work.kept };
@@ -57,6 +58,20 @@ export async function drive(
         return unreachable(move);
     }
   }
+}
+
+/** A call that is undone at once is answered when that is done, or cannot be. */
+async function settleMove(
+  call: Call,
+  ended: Interpreted,
+  context: CallContext,
+  elapsedMs: number,
+  shell: Shell,
+): Promise<Answer> {
+  const answer = await settle(call, ended, context, elapsedMs, shell);
+  if (ended.reverse === undefined || answer.position === null) return answer;
+  await shell.live.carryOut(call.id);
+  return { ...answer, reply: await withReversalNow(answer.reply, call, shell) };
 }
 
 /** The call, inside its send window and permitted to go out; or the answer, if it is not to be sent any more. */

@@ -15,6 +15,7 @@ import type { Kept } from '../../core/partial/kept-parts.ts';
 import type { Dispatch } from '../../core/recovery/dispatch.ts';
 import type { Trouble } from '../../core/recovery/plan.ts';
 import { unreachable } from '../../core/values/unreachable.ts';
+import type { ReversalOrder } from '../../ports/store.ts';
 import { type Failure, makeFailure, type UpstreamResult } from '../../ports/upstream.ts';
 import { interpretItems, type ItemsFound, type SentItems } from './interpret-items.ts';
 import type { Say } from '../ending/ending.ts';
@@ -29,6 +30,8 @@ export interface Interpreted {
   readonly trouble?: Trouble;
   /** What the dispatcher made of it. */
   readonly dispatch?: Dispatch;
+  /** It took effect and is undone at once: who wants that, and why. */
+  readonly reverse?: ReversalOrder;
   /** What it was sent with. */
   readonly credentials?: readonly CredentialHandle[];
   /** What the tool returned, as JSON; absent unless it did. */

@@ -13,7 +13,9 @@ import {
   mayRefreshCredential,
   nothingTried,
   plan,
+  noToken,
   planAfterCredential,
+  planAfterProof,
   planAfterRefresh,
   type Plan,
   type PlanFacts,
@@ -22,6 +24,9 @@ import {
 } from '../../core/recovery/plan.ts';
 import { planItems } from '../../core/partial/plan-items.ts';
 import { refreshCredentials } from '../call/fetch-credentials.ts';
+import { readEvidenceAgain } from '../call/gather-facts.ts';
+import { canonicalText } from '../../core/values/canonical.ts';
+import type { Json } from '../../core/values/json.ts';
 import { readEvidenceAgain } from '../evidence/read-evidence.ts';
 import { recoveryOf, type Shell } from '../shell.ts';
 import type { Interpreted } from './interpret-result.ts';
@@ -64,8 +69,13 @@ export async function nextMove(
   const refreshed = await evidenceNow(first, history, call, work, shell);
   const { evidence } = refreshed;
   const credential = mayRefreshCredential(facts) ? await refreshCredentials(ended.credentials ?? [], shell) : null;
-  const planned = planAfterCredential(planAfterRefresh(first, facts, evidence), facts, credential);
-  const dispatch = dispatchOf(facts, planned, { evidence, credential });
+  const refreshed = planAfterCredential(planAfterRefresh(first, facts, evidence), facts, credential);
+  const proof = refreshed.kind === 'reverse' ? await proveEffect(call, trouble, work, shell) : null;
+  const reversal = proof === null ? null : (proof.why ?? 'proven');
+  const planned = planAfterProof(refreshed, reversal);
+  const dispatch = dispatchOf(facts, planned, { evidence, credential, reversal });
+  if (planned.kind === 'reversed')
+    return { kind: 'settle', ended: undone({ ...ended, dispatch }, planned.reason, proof?.result, call) };
   if (planned.kind !== 'retry')
     return {
       kind: 'settle',
@@ -94,7 +104,7 @@ async function itemsAgain(
   if (chosen === null || kept === null) return null;
   const { planned, trouble } = chosen;
   const facts = { ...factsFor(call, history, work, shell), trouble };
-  const dispatch = dispatchOf(facts, planned, { evidence: null, credential: null });
+  const dispatch = dispatchOf(facts, planned, { evidence: null, credential: null, reversal: null });
   noteRetry(recoveryOf(work.tool, shell), trouble.classification.verdict === 'rate_limited', shell);
   const { atMs, pauseMs } = planned;
   return {
@@ -131,6 +141,35 @@ function factsFor(call: Call, history: History, work: Work, shell: Shell): Omit<
     budgetLeft: hasRetryToken(recovery, shell),
   };
 }
+
+/** To be undone: settled as applied, with the order to undo it in the same commit. */
+function undone(ended: Interpreted, reason: string, result: Json | undefined, { attempt }: Call): Interpreted {
+  return {
+    ...ended,
+    event: { kind: 'failed', attempt, effect: 'applied' },
+    reverse: { by: 'playbook', reason },
+    payloads: [...ended.payloads, { part: 'result', text: canonicalText(result ?? null) }],
+  };
+}
+
+interface Proof {
+  /** Null if it is proven that the call took effect. */
+  readonly why: string | null;
+  readonly result?: Json;
+}
+
+/** INVARIANT: only a call that is proven to have taken effect is undone, and only by the token that it was issued. */
+async function proveEffect(call: Call, { effect }: Trouble, work: Work, shell: Shell): Promise<Proof> {
+  if (work.undoing?.token === undefined) return { why: noToken };
+  if (work.step !== null) return { why: 'a step of a workflow is undone by rolling its session back' };
+  if (effect === 'applied') return { why: null };
+  if (effect === 'none' && !call.tainted) return { why: 'the call took no effect, so there is nothing to undo' };
+  const found = await probe(call, work.args, recoveryOf(work.tool, shell), shell);
+  if (found.kind === 'happened') return { why: null, result: found.result };
+  return { why: `it is not proven that the call took effect: ${found.kind === 'unclear' ? found.reason : notFound}` };
+}
+
+const notFound = 'the read does not find it';
 
 /** Reads stale evidence again, once for a call. */
 async function evidenceNow(

@@ -31,6 +31,7 @@ import { fetchCredentials, handlesFor } from '../call/fetch-credentials.ts';
 import type { Facts } from '../../core/gates/facts.ts';
 import type { HeldAmount } from '../ending/held-amounts.ts';
 import type { StoredCall } from '../../ports/store.ts';
+import type { Undoing } from '../reversal/undoing.ts';
 
 /** A tool and the arguments it will get. */
 export interface Work {
@@ -50,6 +51,8 @@ export interface Work {
   readonly holds: readonly HeldAmount[];
   /** What of its items is done already: only the others are sent. */
   readonly kept?: Kept | undefined;
+  /** What it has to do with reversals; absent: nothing. */
+  readonly undoing?: Undoing;
   /** The reads that it relies on, and what they said. */
   readonly evidence?: { readonly refs: readonly string[]; readonly contents: readonly string[]; readonly hash: string };
 }
@@ -186,7 +189,7 @@ export interface ResendDenial {
 
 export async function whyNotResend(
   call: StoredCall,
-  { tool, args, step }: Work,
+  { tool, args, step, undoing }: Work,
   shell: Shell,
 ): Promise<ResendDenial | null> {
   const { id, tenant, agent, session, seq } = call;
@@ -195,6 +198,7 @@ export async function whyNotResend(
   const facts: Facts = {
     ...firstFacts({ tenant, agent }, shell),
     catalogue: new Map([[tool.name, tool]]),
+    ...(undoing?.redeems === undefined ? {} : { redeems: undoing.redeems }),
     ...(session === null ? {} : { session: { found: true, id: session, state: 'open', reason: null, seq, step } }),
   };
   let known = facts;

@@ -3,7 +3,7 @@
  * Writes nothing; the caller commits. A capability adds its part to this commit by a rider in the list at the end of
  * this file.
  */
-import type { RestingReply } from '../../core/call/answer.ts';
+import type { Envelope, RestingReply } from '../../core/call/answer.ts';
 import { addNotices } from '../../core/call/notices.ts';
 import type { Call } from '../../core/call/call.ts';
 import { isUnderWay, type SideEffect } from '../../core/call/lifecycle.ts';
@@ -17,6 +17,7 @@ import { viewOf } from '../../core/recovery/dispatch.ts';
 import { budgetRider } from './budget-rider.ts';
 import { withKept } from './kept-ending.ts';
 import { recoveryRider } from './recovery-rider.ts';
+import { reversalEnding } from '../reversal/riders.ts';
 import { workflowRider } from './workflow-rider.ts';
 
 export interface Concluded {
@@ -38,10 +39,11 @@ export function conclude(from: Call, asked: Ending, context: CallContext, shell:
   const say = added.find((addition) => addition.say !== undefined)?.say ?? ending.say;
   const envelope = added.find((addition) => addition.envelope !== undefined)?.envelope ?? context.envelope(next);
   const dispatch = viewOf(ending.dispatch, next.attempt);
-  const told = dispatch === null ? envelope : { ...envelope, dispatch };
+  const beside = Object.assign({}, ...added.map((addition) => addition.beside)) as Partial<Envelope>;
+  const told = dispatch === null ? { ...envelope, ...beside } : { ...envelope, ...beside, dispatch };
   const reply = addNotices(say(told, effect), context.notices);
   const end: End = { ...move, next, reply, facts: Object.assign({}, ...added.map(({ facts }) => facts)) as JsonObject };
-  const beside = { notes: ending.notes?.(end) ?? [] };
+  const noted = { notes: ending.notes?.(end) ?? [] };
   // What does not change the state leaves only its notes.
   const parts =
     next.state !== from.state
@@ -49,9 +51,9 @@ export function conclude(from: Call, asked: Ending, context: CallContext, shell:
           ending.parts ?? {},
           lastRecord(end, effects),
           ...added.map((addition) => addition.parts ?? {}),
-          beside,
+          noted,
         ])
-      : beside;
+      : noted;
   return { call: next, reply, transition: toTransition(from, next, effects, parts, shell) };
 }
 
@@ -90,4 +92,4 @@ export const taskRider: EndRider = ({ from, next, ending, context: { reportsWith
 };
 
 /** In the order in which their records are written. */
-const riders: readonly EndRider[] = [workflowRider, recoveryRider, taskRider, budgetRider];
+const riders: readonly EndRider[] = [workflowRider, recoveryRider, taskRider, budgetRider, reversalEnding];

@@ -14,7 +14,8 @@ import { keptOnRecord, type KeptParts, partsOf } from './kept-parts.ts';
 import type { CommitParts } from './transition.ts';
 import type { Notice } from '../../core/call/reply.ts';
 import { operationOf, type StepFact, withDueFired } from '../../core/workflow/step.ts';
-import type { Session, StoredCall } from '../../ports/store.ts';
+import type { ReversalOrder, Session, StoredCall } from '../../ports/store.ts';
+import { type Undoing, undoingOnRecord } from '../reversal/undoing.ts';
 import type { Step, Work } from '../attempt/work.ts';
 import { readAhead } from '../session/drift.ts';
 import { inputsOnRecord, standingNow } from './error-edge.ts';
@@ -44,6 +45,8 @@ export interface Ending {
   readonly notes?: (end: End) => readonly RecordDraft[];
   /** What the dispatcher made of a failure, or of a success after failures. */
   readonly dispatch?: Dispatch | undefined;
+  /** Its success is undone at once: who wants that, and why. */
+  readonly reverse?: ReversalOrder;
   /** What else the commit carries: the intent of a call that begins and ends at once, the end of an approval. */
   readonly parts?: CommitParts;
 }
@@ -72,6 +75,8 @@ export interface EndAddition {
   /** In place of the envelope, or the reply, of a call that is nothing but a call. */
   readonly envelope?: Envelope;
   readonly say?: Say;
+  /** What the envelope has beside the rest, whoever made it. */
+  readonly beside?: Partial<Envelope>;
   /** When someone must look at the call again. */
   readonly dueAtMs?: number;
 }
@@ -95,6 +100,7 @@ export interface CallContext {
   readonly holds: readonly HeldAmount[];
   /** What of its items is done; null unless it is sent again for the others. */
   readonly parts: KeptParts | null;
+  readonly undoing: Undoing;
 }
 
 export function contextHere(work: Work, shell: Shell): CallContext {
@@ -109,6 +115,7 @@ export function contextHere(work: Work, shell: Shell): CallContext {
     operation: step === null ? operationOfCall(work.tool, work.args) : null,
     holds: work.holds,
     parts: work.kept === undefined ? null : partsOf(work.kept, recoveryOf(work.tool, shell), work.args),
+    undoing: work.undoing ?? {},
   };
 }
 
@@ -131,6 +138,7 @@ export async function contextElsewhere(call: StoredCall, next: Call, shell: Shel
     operation: tool === undefined || session?.workflow !== null ? null : await operationElsewhere(call.id, tool, shell),
     holds: await heldOnRecord(call, tool, shell),
     parts: call.kept === true ? await partsElsewhere(call.id, recovery, shell) : null,
+    undoing: hasRun ? await undoingOnRecord(call, tool, shell) : {},
   };
 }
 

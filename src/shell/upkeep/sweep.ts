@@ -23,6 +23,9 @@ import { recordBreakers } from './record-breakers.ts';
 import { endUnowned, takeOver } from './recover.ts';
 import { countRepeats } from '../call/record-refusal.ts';
 import { resumption, toolToResend } from '../session/position.ts';
+import { carryOutDue } from '../reversal/order.ts';
+import { rollBackAll } from '../reversal/roll-back.ts';
+import { undoingOnRecord } from '../reversal/undoing.ts';
 import { runApproved } from '../approval/run-approved.ts';
 import { fireAllDue, trimSessions } from '../session/session-upkeep.ts';
 import { closeUnusedSessions } from '../session/workflow-sessions.ts';
@@ -38,6 +41,8 @@ export async function sweep(shell: Shell): Promise<void> {
   await runAllApproved(shell);
   await endOverdueTickets(shell);
   await continueAll(shell);
+  await carryOutDue(shell);
+  await rollBackAll(shell);
   await endOverdueSpending(shell);
   await countRepeats(shell);
   await fireAllDue(shell);
@@ -110,10 +115,11 @@ async function resume(call: StoredCall, nowMs: number, shell: Shell): Promise<vo
   if (call.tainted && !mayResend(call, shell.ports.clock.nowMs(), tool.dedupeWindowMs)) return expire(call, shell);
   const notices = await noticesOf(call.id, shell);
   const holds = await heldOnRecord(call, tool, shell);
+  const undoing = await undoingOnRecord(call, tool, shell);
   const kept = call.kept === true ? await keptOnRecord(call.id, shell) : undefined;
   // INVARIANT: what is done of it is not sent again: without the record of that, nothing is.
   if (kept === null) return expire(call, shell, unsendable);
-  const work = { tool, args: JSON.parse(found.argsText) as Json, step, client: null, notices, holds, kept };
+  const work = { tool, args: JSON.parse(found.argsText) as Json, step, client: null, notices, holds, kept, undoing };
   // INVARIANT: nothing is sent again that the policy now in force does not permit.
   const denial = await whyNotResend(call, work, shell);
   if (denial !== null) {

@@ -1,6 +1,8 @@
 /** Every statement of the writer, prepared once. All changes of the file are made by these. */
 import type { DatabaseSync } from 'node:sqlite';
 
+import { reversalStatements } from './reversal-statements.ts';
+
 export type Statements = ReturnType<typeof prepareStatements>;
 
 export function prepareStatements(database: DatabaseSync) {
@@ -163,6 +165,7 @@ function approvalStatements(database: DatabaseSync) {
 function ticketStatements(database: DatabaseSync) {
   const prepare = (text: string) => database.prepare(text);
   return {
+    ...reversalStatements(database),
     ticket: prepare('SELECT * FROM tickets WHERE id = ?'),
     // INVARIANT: a call has at most one ticket for a reason.
     insertTicket: prepare(

@@ -1,10 +1,10 @@
 /** What people see of a policy over HTTP: how often each of its rules has decided. */
 import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';
-import type { Policy } from '../../../src/core/policy/policy.ts';
-import { aPolicy, anAgent } from '../../support/a-policy.ts';
-import { aTool } from '../../support/tools.ts';
-import { openHttp, type OpenedHttp } from './open-http.ts';
+import type { Policy } from '../../../../src/core/policy/policy.ts';
+import { aPolicy, anAgent } from '../../../support/a-policy.ts';
+import { aTool } from '../../../support/tools.ts';
+import { openHttp, type OpenedHttp } from '../open-http.ts';
 
 type Body = Record<string, unknown>;
 

@@ -2,13 +2,13 @@
  * Reads what is declared about recovery: playbooks, breakers, retries, the read that settles a doubt, and operation
  * keys. Reports what could never work. Expressions are compiled here; one that fails at run time decides nothing.
  */
-import type { DeclaredRead } from '../core/evidence/declared-read.ts';
 import { type DeclaredRecovery, defaultBreaker, readRetryRule } from '../core/recovery/declared.ts';
 import { type BreakerRule, neverRetried, type Reconcile, type RetryRule } from '../core/recovery/playbook.ts';
 import { readPlaybook } from '../core/recovery/read-playbook.ts';
 import { readReverse } from '../core/reversal/declared-reverse.ts';
 import { canonicalText } from '../core/values/canonical.ts';
 import { isObject, type Json, type JsonObject } from '../core/values/json.ts';
+import { readEvidence } from './shape/read-evidence.ts';
 import type { ServerConfig, ToolRule, WrittenRecovery } from './config.ts';
 import type { Place } from './problem.ts';
 import { compileAt, type ExpressionRule, type ReadingParts } from './shape/read-expression.ts';
@@ -44,8 +44,7 @@ export function readToolRecovery(
   read: JsonObject,
   path: Path,
   parts: ReadingParts,
-): Pick<ToolRule, 'recovery' | 'operationKey' | 'reverse'> {
-): Pick<ToolRule, 'recovery' | 'operationKey' | 'evidence'> {
+): Pick<ToolRule, 'recovery' | 'operationKey' | 'reverse' | 'evidence'> {
   const quarantineMs = numberOf(read['quarantine']);
   const retry = retryOf(read['retry'], [...path, 'retry'], parts);
   const reconcile = reconcileOf(read['reconcile'], [...path, 'reconcile'], parts);
@@ -68,25 +67,6 @@ export function readToolRecovery(
     ...(reverse === null ? {} : { reverse }),
     ...readEvidence(read, [...path, 'evidence'], parts),
   };
-}
-
-/** The reads that calls of the tool rely on. */
-function readEvidence(read: JsonObject, path: Path, parts: ReadingParts): Pick<ToolRule, 'evidence'> {
-  const written = read['evidence'];
-  if (!Array.isArray(written)) return {};
-  if (read['effect'] === 'pure')
-    parts.tell(keyPlaceOf(parts.tree, path), 'a read relies on nothing', 'leave evidence out');
-  const evidence = (written as readonly Json[]).flatMap((each, index): readonly DeclaredRead[] => {
-    const { tool, args } = each as JsonObject;
-    const ask = compileAt(args, [...path, String(index), 'args'], { over: ['args'], gives: 'map' }, parts);
-    if (typeof tool !== 'string' || ask === null) return [];
-    const make = (sent: Json): Json | null => {
-      const made = ask.valueOf({ args: sent });
-      return isObject(made) ? (made as JsonObject) : null;
-    };
-    return [{ tool, ask: make, declared: canonicalText({ tool, args: ask.text }) }];
-  });
-  return { evidence };
 }
 
 const otherKeys = ['breaker', 'retry', 'reconcile', 'quarantine', 'partial'] as const;

@@ -43,11 +43,6 @@ export interface WrittenReverse {
   readonly window_seconds: number;
 }
 
-export function declaredRecovery(
-  { retry, reconcile, partial, operation_key: operationKey, reverse, effect }: Loose,
-  quarantineMs: number | null,
-  refuse: Refuse,
-): { readonly recovery?: DeclaredRecovery; readonly operationKey?: OperationKey; readonly reverse?: Reverse } {
 export interface WrittenRead {
   /** A tool without effect. */
   readonly tool: string;
@@ -58,11 +53,12 @@ export interface WrittenRead {
 interface DeclaredBeside {
   readonly recovery?: DeclaredRecovery;
   readonly operationKey?: OperationKey;
+  readonly reverse?: Reverse;
   readonly evidence?: readonly DeclaredRead[];
 }
 
 export function declaredRecovery(
-  { retry, reconcile, partial, evidence, operation_key: operationKey }: Loose,
+  { retry, reconcile, partial, evidence, operation_key: operationKey, reverse, effect }: Loose,
   quarantineMs: number | null,
   refuse: Refuse,
 ): DeclaredBeside {

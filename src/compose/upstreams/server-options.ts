@@ -41,12 +41,12 @@ export interface ServerToolOptions {
   readonly quarantine_seconds?: number;
   /** Calls with the same key are the same operation: one in doubt fences the others of its session. */
   readonly operation_key?: (args: never) => string;
-  /** How a call of it is undone. */
-  readonly reverse?: WrittenReverse;
   /** How its partial results are read, and whether failed items are sent again. */
   readonly partial?: WrittenPartial;
   /** The reads that its calls rely on: the gateway makes them, for the agent, before each call. */
   readonly evidence?: readonly WrittenRead[];
+  /** How a call of it is undone. */
+  readonly reverse?: WrittenReverse;
 }
 
 interface CommonServerOptions {
@@ -135,8 +135,7 @@ function ruleRecovery(
   rule: ServerToolOptions,
 ): RecoveryConfig['servers'][number]['rules'][number] {
   const whose = `'${match}' of server '${server}'`;
-  const { recovery, operationKey, reverse } = declaredRecovery(
-  const { recovery, operationKey, evidence } = declaredRecovery(
+  const { recovery, operationKey, reverse, evidence } = declaredRecovery(
     { ...rule },
     milliseconds(rule, 'quarantine_seconds'),
     (problem, fix) => refuse(`${whose}: ${problem}; ${fix}`),

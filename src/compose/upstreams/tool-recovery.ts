@@ -21,10 +21,9 @@ export interface RecoveryConfig {
 type RecoveryServer = Pick<ServerConfig, 'name' | 'recovery'> & {
   /** What counts before anything that a file says. */
   readonly first?: readonly DeclaredRecovery[];
-  readonly rules: readonly (Pick<ToolRule, 'match' | 'recovery' | 'operationKey'> & {
+  readonly rules: readonly (Pick<ToolRule, 'match' | 'recovery' | 'operationKey' | 'evidence'> & {
     readonly reverse?: { readonly declared: Reverse };
   })[];
-  readonly rules: readonly Pick<ToolRule, 'match' | 'recovery' | 'operationKey' | 'evidence'>[];
 };
 
 /** What a configuration declares, of everything that has tools. */
@@ -108,25 +107,12 @@ function reversersOf({ servers }: RecoveryConfig, tools: readonly Tool[]): Reado
  * The same entry gives the same object, so that its manifest is hashed once.
  */
 export function addDeclared(config = undeclared, tools: readonly Tool[] = []): (tool: ToolEntry) => ToolEntry {
-/** Adds operation keys and declared reads to entries. The same entry gives the same object, so that its manifest is hashed once. */
-export function addOperationKeys({ servers } = undeclared): (tool: ToolEntry) => ToolEntry {
   const known = new WeakMap<ToolEntry, ToolEntry>();
   const reversers = reversersOf(config, tools);
   return (tool) => {
     const before = known.get(tool);
     if (before !== undefined) return before;
     const made = withDeclared(tool, config, reversers);
-    const server = servers.find(({ name }) => tool.name.startsWith(`${name}/`));
-    const rule = server === undefined ? undefined : ruleIn(server, tool.name);
-    const { operationKey, evidence } = rule ?? {};
-    // A read relies on nothing.
-    const reads = tool.effectClass === 'pure' ? undefined : evidence;
-    if (operationKey === undefined && reads === undefined) return tool;
-    const made = known.get(tool) ?? {
-      ...tool,
-      ...(operationKey === undefined ? {} : { operationKey: operationKey.of }),
-      ...(reads === undefined ? {} : { evidence: reads }),
-    };
     known.set(tool, made);
     return made;
   };
@@ -135,14 +121,17 @@ export function addOperationKeys({ servers } = undeclared): (tool: ToolEntry) =>
 function withDeclared(tool: ToolEntry, { servers }: RecoveryConfig, reversers: ReadonlySet<string>): ToolEntry {
   const server = servers.find(({ name }) => tool.name.startsWith(`${name}/`));
   const rule = server === undefined ? undefined : ruleIn(server, tool.name);
-  const { operationKey, reverse } = rule ?? {};
+  const { operationKey, reverse, evidence } = rule ?? {};
   // INVARIANT: what only reads has nothing to undo, whatever a rule for many tools says.
   const undoes = tool.effectClass === 'pure' ? undefined : reverse;
+  // A read relies on nothing.
+  const reads = tool.effectClass === 'pure' ? undefined : evidence;
   const isReversal = reversers.has(tool.policyName);
-  if (operationKey === undefined && undoes === undefined && !isReversal) return tool;
+  if (operationKey === undefined && undoes === undefined && reads === undefined && !isReversal) return tool;
   return {
     ...tool,
     ...(operationKey === undefined ? {} : { operationKey: operationKey.of }),
+    ...(reads === undefined ? {} : { evidence: reads }),
     ...(undoes === undefined ? {} : { reverse: undoes.declared }),
     ...(isReversal ? { isReversal } : {}),
   };

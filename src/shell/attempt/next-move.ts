@@ -24,7 +24,6 @@ import {
 } from '../../core/recovery/plan.ts';
 import { planItems } from '../../core/partial/plan-items.ts';
 import { refreshCredentials } from '../call/fetch-credentials.ts';
-import { readEvidenceAgain } from '../call/gather-facts.ts';
 import { canonicalText } from '../../core/values/canonical.ts';
 import type { Json } from '../../core/values/json.ts';
 import { readEvidenceAgain } from '../evidence/read-evidence.ts';
@@ -66,8 +65,7 @@ export async function nextMove(
   const history = known ?? (await historyOf(call, shell));
   const facts: PlanFacts = { ...factsFor(call, history, work, shell), trouble };
   const first = plan(facts);
-  const refreshed = await evidenceNow(first, history, call, work, shell);
-  const { evidence } = refreshed;
+  const { evidence, changes } = await evidenceNow(first, history, call, work, shell);
   const credential = mayRefreshCredential(facts) ? await refreshCredentials(ended.credentials ?? [], shell) : null;
   const refreshed = planAfterCredential(planAfterRefresh(first, facts, evidence), facts, credential);
   const proof = refreshed.kind === 'reverse' ? await proveEffect(call, trouble, work, shell) : null;
@@ -79,7 +77,7 @@ export async function nextMove(
   if (planned.kind !== 'retry')
     return {
       kind: 'settle',
-      ended: await proven({ ...telling(ended, refreshed.changes), dispatch }, planned, call, work, shell),
+      ended: await proven({ ...telling(ended, changes), dispatch }, planned, call, work, shell),
     };
   noteRetry(recovery, trouble.classification.verdict === 'rate_limited', shell);
   const { atMs, pauseMs } = planned;

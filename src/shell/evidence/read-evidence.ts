@@ -32,17 +32,21 @@ export async function fetchEvidence(
   const own = await declaredReads(request, facts, who, asking, shell);
   if (!own.ok) return { ok: false, errors: [], unread: own.problem };
   const refs = [...named, ...own.refs];
-  const found = await Promise.all(refs.map((ref) => readingOf(ref, who, shell)));
-  const readings = found.filter((reading) => reading !== null);
-  const contents = readings.map(({ content }) => content);
-  if (readings.length === found.length) {
-    const isFresh = own.isFresh && named.length === 0;
-    return { ok: true, hash: hashOf(readings, shell), refs, own: own.refs, contents, isFresh };
-  }
-  const wrong = found.indexOf(null);
+  const bound = await bindReads(refs, who, shell);
+  if (typeof bound !== 'number')
+    return { ok: true, ...bound, own: own.refs, isFresh: own.isFresh && named.length === 0 };
+  const wrong = bound;
   if (wrong >= named.length) return { ok: false, errors: [], unread: `what ${refs[wrong]} said is gone` };
   const expected = 'the call_id of a read of your own that succeeded';
   return { ok: false, errors: [{ path: `/evidence_refs/${wrong}`, expected, got: refs[wrong] ?? null }] };
+}
+
+/** What these reads of the agent said; or which of them is none. */
+export async function bindReads(refs: readonly string[], who: Principal, shell: Shell): Promise<Bound | number> {
+  const found = await Promise.all(refs.map((ref) => readingOf(ref, who, shell)));
+  const readings = found.filter((reading) => reading !== null);
+  if (readings.length < found.length) return found.indexOf(null);
+  return { refs, contents: readings.map(({ content }) => content), hash: hashOf(readings, shell) };
 }
 
 export async function readEvidenceAgain({ refs, contents: bound }: Bound, shell: Shell): Promise<EvidenceNowFact> {

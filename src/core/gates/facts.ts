@@ -10,7 +10,7 @@ import type { Reversal } from '../reversal/reversal.ts';
 import type { ChangedEvidence } from '../call/reply.ts';
 import type { Json } from '../values/json.ts';
 import type { AgentPolicy } from '../policy/policy.ts';
-import type { FenceFact, StepFact } from '../workflow/step.ts';
+import type { DenialFact, FenceFact, StepFact } from '../workflow/step.ts';
 
 export type Readiness =
   | { readonly ready: true }
@@ -133,6 +133,8 @@ export interface Facts {
   readonly redeems?: Reversal;
   /** Only of a tool with an operation key, outside workflows: what is in doubt in its session. */
   readonly fences?: readonly FenceFact[];
+  /** What an upstream forbade in its session, or in that of the body that asks for it. Absent if nothing. */
+  readonly denials?: readonly DenialFact[];
   readonly turnCancelled?: boolean;
   /** What the author's own validator said about the arguments. */
   readonly arguments?: ArgumentsFact;

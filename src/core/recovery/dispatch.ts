@@ -129,8 +129,7 @@ export function dispatchOf(planning: PlanFacts, planned: Plan, refreshed: Refres
       return { ...found, then: settled(outcome), ticket: { reason, queue } };
     }
     case 'refresh': {
-      const now = refreshed.evidence === 'limit' ? refreshesUsedUp : evidenceChanged;
-      const reason = planned.then === 'abort' ? refreshAborts : now;
+      const reason = whyStale(planned.then, refreshed.evidence);
       return { ...found, then: settled({ kind: 'deprecated', reason, replan: true }), ticket: null };
     }
     case 'reversed':
@@ -154,6 +153,11 @@ function scheduledBy({ atMs, pauseMs, why }: Extract<Plan, { kind: 'retry' }>): 
 const refreshAborts = 'refresh_evidence requested abort';
 const refreshesUsedUp = 'the session has used up its refreshes of evidence: read it again yourself';
 const evidenceChanged = 'the evidence has changed: read it again';
+
+function whyStale(then: 'retry' | 'abort', evidence: EvidenceNow): string {
+  if (then === 'abort') return refreshAborts;
+  return evidence === 'limit' ? refreshesUsedUp : evidenceChanged;
+}
 
 function reasonFor({ classification: { verdict, recognised, detail } }: Trouble): TicketReason {
   if (!recognised) return 'unrecognised_failure';

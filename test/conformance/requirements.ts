@@ -5,6 +5,7 @@
 import { ofGovernance } from './requirements-of-governance.ts';
 import { ofPartialResults } from './partial/requirements.ts';
 import { ofStages } from './stages/requirements-of-stages.ts';
+import { ofTickets } from './tickets/requirements-of-tickets.ts';
 import { ofReversals } from './reversals/requirements-of-reversals.ts';
 import { ofWorkflows } from './requirements-of-workflows.ts';
 import { ofSentences } from './stated/contract.ts';
@@ -244,6 +245,7 @@ const ofContract = Object.entries({
   ...ofStages,
   ...ofGovernance,
   ...ofPartialResults,
+  ...ofTickets,
   ...ofReversals,
 }).map(([id, says]): Requirement => {
   const section = /^C(\d+)-/.exec(id)?.[1] ?? '';

@@ -134,6 +134,7 @@ test('the names of the limits', () => {
     'maxContinuePauseMs',
     'maxDeadlineMs',
     'maxDepth',
+    'maxEvidenceRefreshes',
     'maxFactFetches',
     'maxFieldErrors',
     'maxHistoryEntries',

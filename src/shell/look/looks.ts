@@ -1,10 +1,13 @@
 /** What people look at beside calls and sessions, as one part for a door. */
+import type { ApprovalContext } from '../../core/approval/approval-context.ts';
 import type { Principal } from '../../core/call/call.ts';
 import type { ErrorReply } from '../../core/call/reply.ts';
-import { type ApprovalContext, approvalContext } from './approval-context.ts';
-import { type CoverageView, policyCoverage } from './policy-coverage.ts';
+import type { CoverageView } from '../../core/policy/look/coverage.ts';
+import type { SessionGraph } from '../../core/workflow/trace/session-graph.ts';
+import { approvalContext } from './approval-context.ts';
+import { policyCoverage } from './policy-coverage.ts';
 import type { Shell } from '../shell.ts';
-import { type SessionGraph, sessionGraph, sessionStateAt, type StateFound } from './session-graph.ts';
+import { sessionGraph, sessionStateAt, type StateFound } from './session-graph.ts';
 
 export interface Looks {
   /** What an approval is about; null if there is no such approval in the tenant. */

@@ -38,6 +38,24 @@ export interface Coverage {
   elsewhere: number;
 }
 
+/** On the wire. */
+export interface CoverageView {
+  /** The hash of the policy in force; null without one. */
+  readonly policy: string | null;
+  /** The time of the oldest and of the newest decision that was read; null if there is none. */
+  readonly since: string | null;
+  readonly until: string | null;
+  /** How many were read. */
+  readonly decisions: number;
+  /** False if there are older ones that were not read. */
+  readonly complete: boolean;
+  /** Under this policy, but decided by no rule of it: other gates, people. */
+  readonly other: number;
+  /** Decided under another policy; not counted for any rule. */
+  readonly elsewhere: number;
+  readonly rules: readonly (Omit<RuleCount, 'lastAtMs'> & { readonly last_at: string | null })[];
+}
+
 export function emptyCoverage(policy: WrittenPolicy): Coverage {
   const none = { ran: 0, denied: 0, deferred: 0, softened: 0, lastAtMs: null };
   const rules = policy.agents.flatMap((agent): readonly RuleCount[] => [

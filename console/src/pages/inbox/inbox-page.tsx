@@ -34,8 +34,8 @@ export function InboxPage({ id }: PageProps) {
       {items !== null && items.length === 0 && id === '' && (
         <Empty icon="inbox" title="Nothing waits for you">
           <p>
-            Calls that a rule defers, failures that only a person can settle, and calls of which nobody knows whether they
-            happened come here. Leave this page open: its tab tells when there is something.
+            Calls that a rule defers, failures that only a person can settle, and calls of which nobody knows whether
+            they happened come here. Leave this page open: its tab tells when there is something.
           </p>
         </Empty>
       )}

@@ -5,8 +5,10 @@
 import { ofGovernance } from './requirements-of-governance.ts';
 import { ofPartialResults } from './partial/requirements.ts';
 import { ofStages } from './stages/requirements-of-stages.ts';
+import { ofTickets } from './tickets/requirements-of-tickets.ts';
 import { ofReversals } from './reversals/requirements-of-reversals.ts';
 import { ofWorkflows } from './requirements-of-workflows.ts';
+import { ofSentences } from './stated/contract.ts';
 import { differences, whereOf } from './stated/contract-places.ts';
 import { seed000 } from './stated/seed-000.ts';
 import { seed001 } from './stated/seed-001.ts';
@@ -238,10 +240,12 @@ const lists: Readonly<Record<string, string>> = {
 
 const ofContract = Object.entries({
   ...lists,
+  ...ofSentences,
   ...ofWorkflows,
   ...ofStages,
   ...ofGovernance,
   ...ofPartialResults,
+  ...ofTickets,
   ...ofReversals,
 }).map(([id, says]): Requirement => {
   const section = /^C(\d+)-/.exec(id)?.[1] ?? '';

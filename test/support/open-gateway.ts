@@ -40,7 +40,7 @@ interface Who {
 
 export interface OpenedGateway extends Pick<
   Gateway<readonly Tool[]>,
-  'approvals' | 'cancel' | 'openSession' | 'reversals' | 'settle' | 'status' | 'tickets' | 'close' | 'role'
+  'approvals' | 'cancel' | 'inbox' | 'openSession' | 'reversals' | 'settle' | 'status' | 'tickets' | 'close' | 'role'
 > {
   readonly file: string;
   readonly folder: string;
@@ -94,6 +94,7 @@ export async function openGateway(
     notices,
     role: gateway.role,
     approvals: gateway.approvals,
+    inbox: gateway.inbox,
     cancel: gateway.cancel,
     openSession: gateway.openSession,
     reversals: gateway.reversals,

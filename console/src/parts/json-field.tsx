@@ -12,11 +12,19 @@ export function readJson(text: string): ReadJson {
   }
 }
 
+/** Undefined for a field that is left empty. */
+export type ReadOptionalJson =
+  | { readonly ok: true; readonly value: Json | undefined }
+  | Extract<ReadJson, { ok: false }>;
+
+export const optionalJson = (text: string): ReadOptionalJson =>
+  text.trim() === '' ? { ok: true, value: undefined } : readJson(text);
+
 interface JsonFieldProps {
   readonly label: string;
   readonly text: string;
   readonly change: (text: string) => void;
-  readonly read: ReadJson;
+  readonly read: ReadOptionalJson;
   readonly rows?: number;
 }
 

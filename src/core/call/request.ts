@@ -46,6 +46,11 @@ const words = {
   },
 } as const;
 
+/** Keys of calls that the gateway makes by itself. */
+export const ourKeys: readonly string[] = ['tkt:', reversalKeyPrefix];
+
+const isOurs = (key: string): boolean => ourKeys.some((beginning) => key.startsWith(beginning));
+
 export function readRequest(value: unknown, limits: Limits, form: RequestForm = 'call'): ReadRequest {
   try {
     return read(value, limits, form);
@@ -122,9 +127,8 @@ function readFields(
     wrong(`/${toolField}`, what, value[toolField]);
   const session = name('session');
   const key = name('key');
-  // INVARIANT: nobody takes the key of a reversal before it is made.
-  if (key?.startsWith(reversalKeyPrefix) === true)
-    wrong('/key', `a key that does not begin with ${reversalKeyPrefix}, which is kept for reversals`, key);
+  // INVARIANT: nobody takes the key of a reversal, or of what goes on for a ticket, before it is made.
+  if (key !== null && isOurs(key)) wrong('/key', `a key that does not begin with ${ourKeys.join(' or ')}`, key);
   const turn = name('turn');
   const model = name('model');
   const expectedSeq = number('expected_seq', 'a whole number from 0', Number.MAX_SAFE_INTEGER);

@@ -4,6 +4,7 @@
  */
 import { approvalRoutes } from './approval-routes.ts';
 import { budgetRoutes } from './budget-routes.ts';
+import { callLookRoutes } from './look/call-look-routes.ts';
 import { consoleRoutes } from './console/console-routes.ts';
 import { sessionStatusNames } from './http-bodies.ts';
 import { type HttpRoute, limit, text } from './http-route.ts';
@@ -152,6 +153,7 @@ export const httpRoutes = {
   ...improvementRoutes,
   ...modelRoutes,
   ...consoleRoutes,
+  ...callLookRoutes,
   listTools: {
     method: 'GET',
     path: '/v1/tools',

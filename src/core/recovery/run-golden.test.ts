@@ -27,7 +27,7 @@ test('verdicts, their decision record, the keys of the playbook and the verdicts
   assert.deepEqual(sorted(goldens.flatMap((golden) => verdictsIn(run(golden)))), all);
 });
 
-test('every compensation has a golden', () => {
+test('[S003-change-2] every compensation has a golden', () => {
   const chosen = goldens.flatMap((golden) =>
     run(golden).events.flatMap(({ kind, fields }) =>
       kind === 'compensation_selected' ? [(fields['compensation'] as { kind: string }).kind] : [],

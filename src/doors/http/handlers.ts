@@ -55,6 +55,7 @@ import {
   resolveTicket,
   takeTicket,
 } from './ticket-routes.ts';
+import { makeGolden, readCallStory, readJournal, readToolHealth, replayCall } from './look/call-looks.ts';
 import { readSessionGraph, readSessionState } from './look/session-looks.ts';
 
 import { askModel } from './models/ask-model.ts';
@@ -114,6 +115,11 @@ export const handlers: Readonly<Record<Exclude<RouteName, StreamRoute>, Handler>
   signIn,
   readConsoleSession,
   signOut,
+  readCallStory,
+  replayCall,
+  makeGolden,
+  readJournal,
+  readToolHealth,
   listTools,
   readPolicy,
   readPolicyFile,

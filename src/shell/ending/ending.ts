@@ -3,7 +3,7 @@
  * what a rider adds. A process that runs the call knows its context at once; any other process reads it from the store.
  */
 import type { Envelope, RestingReply } from '../../core/call/answer.ts';
-import type { Call, CallId } from '../../core/call/call.ts';
+import type { Call, CallId, SessionId } from '../../core/call/call.ts';
 import type { CallEvent } from '../../core/call/lifecycle.ts';
 import type { Payload, RecordDraft } from '../../core/journal/record.ts';
 import type { Effect } from '../../core/taxonomy.ts';
@@ -96,6 +96,8 @@ export interface CallContext {
   readonly recovery: ToolRecovery;
   /** Outside workflows: which operation it is; null if its tool declares no key. */
   readonly operation: string | null;
+  /** What is fenced if its upstream forbids it; null where this process did not send it. */
+  readonly forbids: { readonly session: SessionId | null; readonly operation: string } | null;
   /** What it holds of budgets. */
   readonly holds: readonly HeldAmount[];
   /** What of its items is done; null unless it is sent again for the others. */
@@ -113,10 +115,17 @@ export function contextHere(work: Work, shell: Shell): CallContext {
     reportsWithinMs: work.tool.reportsWithinMs,
     recovery: recoveryOf(work.tool, shell),
     operation: step === null ? operationOfCall(work.tool, work.args) : null,
+    forbids: { session: work.bodyOf?.session ?? null, operation: operationIn(work) },
     holds: work.holds,
     parts: work.kept === undefined ? null : partsOf(work.kept, recoveryOf(work.tool, shell), work.args),
     undoing: work.undoing ?? {},
   };
+}
+
+/** By default the whole tool: what was forbidden is not tried in other words. */
+function operationIn({ step, tool, args }: Work): string {
+  const action = step?.workflow.actions.get(tool.name);
+  return action === undefined ? (operationOfCall(tool, args) ?? tool.policyName) : operationOf(action, args);
 }
 
 /** For a call that this process does not run; `next` is the call as it will be. */
@@ -136,6 +145,7 @@ export async function contextElsewhere(call: StoredCall, next: Call, shell: Shel
     reportsWithinMs: next.state === 'SUCCEEDED' ? await reportsWithinAsDeclared(call.id, shell) : null,
     recovery,
     operation: tool === undefined || session?.workflow !== null ? null : await operationElsewhere(call.id, tool, shell),
+    forbids: null,
     holds: await heldOnRecord(call, tool, shell),
     parts: call.kept === true ? await partsElsewhere(call.id, recovery, shell) : null,
     undoing: hasRun ? await undoingOnRecord(call, tool, shell) : {},

@@ -4,6 +4,7 @@
  */
 import { failed, resolvedThere, type RestingReply } from '../../core/call/answer.ts';
 import type { Call } from '../../core/call/call.ts';
+import { ticketIdOf } from '../../core/recovery/ticket.ts';
 import { renderForAuthor } from '../../core/recovery/render-error.ts';
 import { type StepFact, viewAfter, withDueFired } from '../../core/workflow/step.ts';
 import type { Moved } from '../../core/workflow/workflow.ts';
@@ -132,8 +133,9 @@ function apply({ tool, agent }: Call, { fact, inputs }: Step, result: Json, nowM
   return fact.workflow.machine.apply(fact.snapshot, tool, inputs, result, nowMs, shown);
 }
 
-function leave(move: Move, { fact, inputs }: Step, shell: Shell): EndAddition {
+function leave(move: Move, { fact: before, inputs }: Step, shell: Shell): EndAddition {
   const { from, next, ending, context } = move;
+  const fact = withDenial(before, move);
   const say: Say = (envelope, effect) => {
     const ended = ending.say(envelope, effect);
     // The session was open when the step began; if it was cancelled meanwhile, nothing is next in it.
@@ -158,6 +160,15 @@ function leave(move: Move, { fact, inputs }: Step, shell: Shell): EndAddition {
       ...(fact.workflow.debugMessages ? { debug_messages: true } : {}),
     },
   };
+}
+
+/** What its upstream forbade is fenced by this very commit, so it is not next any more. */
+function withDenial(fact: StepFact, { next, ending: { dispatch }, context }: Move): StepFact {
+  const ticket = dispatch?.kind === 'failed' ? dispatch.ticket : null;
+  if (ticket?.reason !== 'policy_denied' || context.forbids === null) return fact;
+  const { operation } = context.forbids;
+  const denial = { operation, callId: next.id, ticket: ticketIdOf(next.id, ticket.reason), queue: ticket.queue };
+  return { ...fact, denials: [...(fact.denials ?? []), denial] };
 }
 
 /** A read whose result the workflow cannot take has had no effect: it failed, and the session stays where it is. */

@@ -277,10 +277,10 @@ function digests(body: Record<string, unknown>): Pick<HistoryEntry, 'seq' | 'sta
 }
 
 /** Empty for a body that is no JSON object: a damaged journal can still be read. */
-export function readBody(body: string): Record<string, unknown> {
+export function readBody(body: string): JsonObject {
   try {
     const value = JSON.parse(body) as Json;
-    return isObject(value) ? value : {};
+    return isObject(value) ? (value as JsonObject) : {};
   } catch {
     return {};
   }

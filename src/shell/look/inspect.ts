@@ -111,7 +111,8 @@ export function explainRecord(entry: JournalEntry): ExplainedRecord {
   return { ...entry, meaning: meanings[entry.kind] ?? 'a kind of record that this version does not know' };
 }
 
-async function readCall(id: CallId, reader: StoreReader): Promise<CallStory | null> {
+/** Everything about one call, of one moment; null if there is no such call. */
+export async function readCall(id: CallId, reader: StoreReader): Promise<CallStory | null> {
   for (let tries = 1; ; tries++) {
     const call = await reader.call(id);
     if (call === null) return null;

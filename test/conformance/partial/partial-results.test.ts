@@ -9,7 +9,7 @@ import { aTool, effectClassNames } from '../../support/tools.ts';
 const missing = (item: string | number) => ({ item, kind: '404_not_found', message: 'no such page' }) as const;
 
 describe('a body that did some of its work', () => {
-  test('[C7-partial-1] gives what was done, and one typed error for each item that failed', async (t) => {
+  test('[C7-partial-1] [S001-partial-1] [S001-partial-2] gives what was done, and one typed error for each item that failed', async (t) => {
     const fetch = aTool('fetch', () => partial({ pages: ['a', 'c'] }, [missing('b')]), { effect: 'pure' });
     const gateway = await openGateway(t, [fetch]);
     const reply = successOf(await gateway.call({ tool: 'fetch' }));
@@ -126,7 +126,7 @@ describe('an answer whose entries say what failed', () => {
     ['with a reader that says neither yes nor no', { ...declared, failed: () => 1 }, answer],
   ];
   for (const [what, rule, output] of unreadable)
-    test(`[C7-partial-8] ${what} is told with an error, not as a success`, async (t) => {
+    test(`[C7-partial-8] [S001-partial-3] ${what} is told with an error, not as a success`, async (t) => {
       const gateway = await openGateway(t, [aTool('bulk', () => output, { partial: rule as never })]);
       const reply = successOf(await gateway.call({ tool: 'bulk' }));
       const [error] = reply.errors ?? [];

@@ -15,7 +15,9 @@ interface ApprovalActionsProps {
 export function ApprovalActions({ approval, decided }: ApprovalActionsProps) {
   const [asks, setAsks] = useState<Decision['kind'] | null>(null);
   const [moved, setMoved] = useState<Extract<Decided, { kind: 'moved' }> | null>(null);
-  if (!mayDo('approve')) return <p class="quiet">Your key may look, and not decide.</p>;
+  const isPending = approval.state === 'pending';
+  if (!mayDo('approve')) return isPending ? <p class="quiet">Your key may look, and not decide.</p> : null;
+  if (!isPending && moved === null) return null;
   const hear = (result: Decided) => {
     if (result.kind === 'failed') return;
     setAsks(null);
@@ -32,17 +34,19 @@ export function ApprovalActions({ approval, decided }: ApprovalActionsProps) {
           </p>
         </>
       )}
-      <div class="row">
-        <button type="button" class="button button-main" data-key="a" onClick={() => setAsks('approve')}>
-          Approve <kbd aria-hidden="true">a</kbd>
-        </button>
-        <button type="button" class="button button-danger" data-key="d" onClick={() => setAsks('deny')}>
-          Deny <kbd aria-hidden="true">d</kbd>
-        </button>
-        <button type="button" class="button" data-key="e" onClick={() => setAsks('edit')}>
-          Edit and approve <kbd aria-hidden="true">e</kbd>
-        </button>
-      </div>
+      {isPending && (
+        <div class="row">
+          <button type="button" class="button button-main" data-key="a" onClick={() => setAsks('approve')}>
+            Approve <kbd aria-hidden="true">a</kbd>
+          </button>
+          <button type="button" class="button button-danger" data-key="d" onClick={() => setAsks('deny')}>
+            Deny <kbd aria-hidden="true">d</kbd>
+          </button>
+          <button type="button" class="button" data-key="e" onClick={() => setAsks('edit')}>
+            Edit and approve <kbd aria-hidden="true">e</kbd>
+          </button>
+        </div>
+      )}
       {asks !== null && <DecideDialog kind={asks} approval={approval} close={() => setAsks(null)} hear={hear} />}
     </div>
   );

@@ -2,7 +2,7 @@
  * The keys of the inbox. A key opens a dialog or moves the mark, and decides nothing by itself: every decision is
  * confirmed in its dialog.
  */
-import { isWriting } from '../../frame/keys.ts';
+import { isWriting } from '../../state/is-writing.ts';
 import { inbox } from '../../state/inbox.ts';
 import type { PageKey } from '../../state/page-keys.ts';
 import { go, route } from '../../state/route.ts';

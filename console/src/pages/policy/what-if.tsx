@@ -6,6 +6,7 @@ import { ProblemNote } from '../../parts/notice.tsx';
 import { type Answer, get, post, withQuery } from '../../state/api.ts';
 import { useResource } from '../../state/resource.ts';
 import { Ladder } from './ladder.tsx';
+import { NameField } from './name-field.tsx';
 
 interface Status {
   readonly agents: readonly string[];
@@ -25,6 +26,7 @@ export function WhatIf() {
     (signal) => (at === null ? Promise.resolve({ ok: true, value: { tools: [] } }) : get<Tools>(at, signal)),
     [at],
   );
+  const names = tools.state.value.value?.tools.map(({ name }) => name) ?? [];
   const [tool, setTool] = useState('');
   const [args, setArgs] = useState('{}');
   const [session, setSession] = useState('');
@@ -46,37 +48,8 @@ export function WhatIf() {
         <span class="quiet">Nothing runs.</span>
       </header>
       <form class="card-body stack what-if" onSubmit={(event) => void ask(event)}>
-        <div class="field">
-          <label for="what-agent">Agent</label>
-          <input
-            id="what-agent"
-            list="what-agents"
-            value={agent}
-            required
-            onInput={(event) => setAgent(event.currentTarget.value)}
-          />
-          <datalist id="what-agents">
-            {agents.map((each) => (
-              <option key={each} value={each} />
-            ))}
-          </datalist>
-        </div>
-        <div class="field">
-          <label for="what-tool">Tool</label>
-          <input
-            id="what-tool"
-            list="what-tools"
-            value={tool}
-            required
-            placeholder="server/tool"
-            onInput={(event) => setTool(event.currentTarget.value)}
-          />
-          <datalist id="what-tools">
-            {tools.state.value.value?.tools.map(({ name }) => (
-              <option key={name} value={name} />
-            ))}
-          </datalist>
-        </div>
+        <NameField id="what-agent" label="Agent" value={agent} change={setAgent} known={agents} />
+        <NameField id="what-tool" label="Tool" value={tool} change={setTool} known={names} />
         <JsonField label="Arguments" text={args} change={setArgs} read={read} rows={3} />
         <div class="field">
           <label for="what-session">Session, if any</label>

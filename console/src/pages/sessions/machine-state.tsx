@@ -18,8 +18,15 @@ export const spelled = (text: string): string =>
 
 const lineHeight = 15;
 
+const hintOf = ({ title, description }: DrawnState, visits: number): string =>
+  [
+    spelled(title),
+    ...(description === null ? [] : [spelled(description)]),
+    ...(visits > 0 ? [`visited ${visits} times`] : []),
+  ].join('\n');
+
 export function MachineState({ state, isActive, visits, refused }: MachineStateProps) {
-  const { x, y, width, height, title, lines, type, frame, depth, description } = state;
+  const { x, y, width, height, title, lines, type, frame, depth } = state;
   const round = type === 'final' || type === 'history' ? Math.min(16, height / 2) : frame ? 10 : 8;
   const name = [
     frame ? `machine-frame${depth % 2 === 1 ? ' odd' : ''}` : 'machine-box',
@@ -29,9 +36,7 @@ export function MachineState({ state, isActive, visits, refused }: MachineStateP
   const first = frame ? y + 18 : y + (type === 'history' ? 18 : 21);
   return (
     <g>
-      <title>
-        {`${spelled(title)}${description === null ? '' : `: ${spelled(description)}`}${visits > 0 ? `, visited ${visits} times` : ''}`}
-      </title>
+      <title>{hintOf(state, visits)}</title>
       <rect class={name} x={x} y={y} width={width} height={height} rx={round} />
       {type === 'final' && (
         <rect class="machine-ring" x={x + 3} y={y + 3} width={width - 6} height={height - 6} rx={round - 3} />
@@ -50,15 +55,17 @@ export function MachineState({ state, isActive, visits, refused }: MachineStateP
           {spelled(line)}
         </text>
       ))}
-      {refused > 0 && (
-        <g class="machine-refused">
-          <rect x={x + width - 14} y={y - 9} width={28} height={18} rx={9} />
-          <text x={x + width} y={y + 4} text-anchor="middle">
-            ×{refused}
-          </text>
-          <title>{`refused here ${refused} times`}</title>
-        </g>
-      )}
+      {refused > 0 && <Refused x={x + width} y={y} times={refused} />}
+    </g>
+  );
+}
+
+function Refused({ x, y, times }: { readonly x: number; readonly y: number; readonly times: number }) {
+  return (
+    <g class="machine-refused">
+      <title>{`refused here ${times} times`}</title>
+      <rect x={x - 14} y={y - 9} width={28} height={18} rx={9} />
+      <text x={x} y={y + 4} text-anchor="middle">{`×${times}`}</text>
     </g>
   );
 }

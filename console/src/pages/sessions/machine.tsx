@@ -2,9 +2,9 @@
  * The machine of a workflow as a drawing: where the session stood at the chosen entry, the states it has visited, the
  * edges it took, and how often each was refused. The places come from the gateway; names are text.
  */
-import type { DrawnArrow, DrawnState } from '../../../../src/core/workflow/draw/to-drawing.ts';
 import type { PathEntry, SessionGraph } from '../../../../src/core/workflow/trace/session-graph.ts';
 import { MachineArrow } from './machine-arrow.tsx';
+import { MachineStarts } from './machine-starts.tsx';
 import { MachineState } from './machine-state.tsx';
 
 interface MachineProps {
@@ -13,29 +13,31 @@ interface MachineProps {
   readonly entry: PathEntry | null;
 }
 
+interface CountedEdge {
+  readonly from: string;
+  readonly to: string | null;
+  readonly times: number;
+}
+
 const margin = 10;
+
+/** `to` null: what is told at the state itself. */
+const timesOf = (edges: readonly CountedEdge[], from: string, to: string | null): number =>
+  edges.filter((edge) => edge.from === from && edge.to === to).reduce((all, { times }) => all + times, 0);
 
 export function Machine({ graph, entry }: MachineProps) {
   const { drawing, visited, taken, refused } = graph;
   const active = new Set(entry?.active ?? graph.active);
   const visits = new Map(visited.map(({ state, times }) => [state, times]));
-  const sum = (
-    list: readonly { readonly from: string; readonly to: string | null; readonly times: number }[],
-    arrow: DrawnArrow,
-  ) => list.filter(({ from, to }) => from === arrow.from && to === arrow.to).reduce((all, { times }) => all + times, 0);
-  const at = (
-    list: readonly { readonly from: string; readonly to: string | null; readonly times: number }[],
-    state: DrawnState,
-  ) => list.filter(({ from, to }) => to === null && from === state.id).reduce((all, { times }) => all + times, 0);
-  const size = [-margin, -margin, drawing.width + 2 * margin, drawing.height + 2 * margin];
+  const [width, height] = [drawing.width + 2 * margin, drawing.height + 2 * margin];
   const stands = [...active].join(', ');
   return (
     <figure class="machine">
       <div class="machine-scroll" tabIndex={0} role="region" aria-label="Drawing of the machine">
         <svg
-          viewBox={size.join(' ')}
-          width={drawing.width + 2 * margin}
-          height={drawing.height + 2 * margin}
+          viewBox={[-margin, -margin, width, height].join(' ')}
+          width={width}
+          height={height}
           role="img"
           aria-label={`The machine; active: ${stands === '' ? 'unknown' : stands}`}
         >
@@ -45,24 +47,16 @@ export function Machine({ graph, entry }: MachineProps) {
               state={state}
               isActive={active.has(state.id)}
               visits={visits.get(state.id) ?? 0}
-              refused={at(refused, state)}
+              refused={timesOf(refused, state.id, null)}
             />
           ))}
-          {drawing.starts.paths.map((path) => (
-            <path key={path} class="machine-line" d={path} />
-          ))}
-          {drawing.starts.heads.map((path) => (
-            <path key={path} class="machine-head" d={path} />
-          ))}
-          {drawing.starts.dots.map(({ x, y }) => (
-            <circle key={`${x} ${y}`} class="machine-head" cx={x} cy={y} r={5.5} />
-          ))}
+          <MachineStarts starts={drawing.starts} />
           {drawing.arrows.map((arrow) => (
             <MachineArrow
               key={`${arrow.from} ${arrow.to}`}
               arrow={arrow}
-              taken={sum(taken, arrow)}
-              refused={sum(refused, arrow)}
+              taken={timesOf(taken, arrow.from, arrow.to)}
+              refused={timesOf(refused, arrow.from, arrow.to)}
             />
           ))}
         </svg>

@@ -1,5 +1,5 @@
 /** The keys that go through the history of a session. */
-import { isWriting } from '../../frame/keys.ts';
+import { isWriting } from '../../state/is-writing.ts';
 import type { PageKey } from '../../state/page-keys.ts';
 
 export const scrubKeys: readonly PageKey[] = [

@@ -14,7 +14,7 @@ import { Scrubber } from './scrubber.tsx';
 import { listenToScrubKeys, scrubKeys } from './scrub-keys.ts';
 import { SessionActions } from './session-actions.tsx';
 import { StateThen } from './state-then.tsx';
-import { SessionStatusBadge } from './session-status.tsx';
+import { SessionHead } from './session-head.tsx';
 
 const everyMs = 5_000;
 
@@ -42,29 +42,7 @@ export function SessionView({ id }: { readonly id: string }) {
           const entry = now.path[Math.min(chosen ?? last, last)] ?? null;
           return (
             <div class="stack">
-              <div class="row">
-                <SessionStatusBadge status={now.status} />
-                <b>
-                  <Foreign text={now.workflow} max={80} />
-                </b>
-                <span class="quiet">
-                  version <Foreign text={now.version} max={40} />, agent <Foreign text={now.agent} max={60} />, step{' '}
-                  {now.seq}
-                </span>
-                {now.reason !== null && <Foreign text={now.reason} />}
-              </div>
-              {now.drift.length > 0 && (
-                <div class="problem" role="alert">
-                  <div>
-                    <strong>The workflow has changed since this session began.</strong>
-                    {now.drift.map((each) => (
-                      <p key={each}>
-                        <Foreign text={each} />
-                      </p>
-                    ))}
-                  </div>
-                </div>
-              )}
+              <SessionHead graph={now} />
               <SessionActions graph={now} at={entry?.seq ?? now.seq} changed={() => void graph.load()} />
               <div class="session-columns">
                 <section class="card" aria-label="Machine">

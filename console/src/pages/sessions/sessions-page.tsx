@@ -1,6 +1,6 @@
 /** The page Sessions: the list of workflow sessions, or one of them with its machine. */
 import { PageHead } from '../../parts/page-head.tsx';
-import type { PageProps } from '../pages.ts';
+import type { PageProps } from '../page-props.ts';
 import { SessionList } from './session-list.tsx';
 import { SessionView } from './session-view.tsx';
 import './sessions.css';

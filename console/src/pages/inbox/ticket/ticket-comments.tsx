@@ -1,11 +1,11 @@
 /** What people wrote about a ticket, and a field to write more. */
 import { useState } from 'preact/hooks';
-import type { TicketStory } from '../../../../src/core/recovery/ticket-view.ts';
-import { Act } from '../../parts/act.tsx';
-import { Foreign } from '../../parts/foreign.tsx';
-import { Age } from '../../parts/time.tsx';
-import { post } from '../../state/api.ts';
-import { mayDo } from '../../state/session.ts';
+import type { TicketStory } from '../../../../../src/core/recovery/ticket-view.ts';
+import { Act } from '../../../parts/act.tsx';
+import { Foreign } from '../../../parts/foreign.tsx';
+import { Age } from '../../../parts/time.tsx';
+import { post } from '../../../state/api.ts';
+import { mayDo } from '../../../state/session.ts';
 
 interface TicketCommentsProps {
   readonly ticket: TicketStory;

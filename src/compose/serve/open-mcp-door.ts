@@ -22,6 +22,7 @@ import { type ApprovalId, stateAt } from '../../core/approval/approval.ts';
 import type { AgentPolicy } from '../../core/policy/policy.ts';
 import { createReversals } from '../../shell/reversal/reversal-service.ts';
 import { createApprovals } from '../../shell/approval/approvals.ts';
+import { ticketsOf } from '../tickets/door-tickets.ts';
 import { policyOf, type Shell } from '../../shell/shell.ts';
 import { consumeQuestion } from '../../shell/approval/approval-service.ts';
 import type { Seal } from '../state/seal.ts';
@@ -93,6 +94,7 @@ function doorParts(served: Served, { current }: Behind, taken: ServedPart['taken
     unfit: (errors, caller, about) => handleUnfit(errors, caller, scopedShell(shell(), server), about),
     notify: (notice) => shell().ports.notify(notice),
     approvals: approvalsOf(shell, seal),
+    tickets: ticketsOf(shell),
     reversals: reversalsOf(shell),
     completion: {
       isServed: ({ agent }) => (policyOf(agent, shell())?.agent ?? null) !== null,

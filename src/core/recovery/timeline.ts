@@ -51,12 +51,6 @@ export function lineOf(record: TimelineRecord): Line | null {
       return { what: 'wait', says: `${durationOf(body['pause_ms'])}, then attempt ${word('attempt')}` };
     case 'dispatch_settled':
       return { what: 'outcome', says: outcomeSays(body) };
-    case 'reversal_refused':
-      return { what: 'outcome', says: `not reversed: ${word('reason')}` };
-    case 'reversal_ordered':
-      return { what: 'outcome', says: `to be undone: ${word('reason')}` };
-    case 'reversal_redeemed':
-      return { what: 'outcome', says: `undone by ${word('by')}` };
     case 'ticket_opened':
       return { what: 'ticket', says: `${word('ticket')} in queue ${word('queue')}` };
     case 'retry_planned':

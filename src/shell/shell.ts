@@ -124,6 +124,8 @@ export interface Live {
   /** Approved calls that this process is running by itself. */
   readonly runsApproved: Set<ApprovalId>;
   readonly tickets: LiveTickets;
+  /** Stages that this process tries again, by the call whose inputs they have. */
+  readonly runsLater: Set<string>;
   /** Breaker and retry budget of each upstream, as this process sees it. */
   readonly health: Map<string, UpstreamHealth>;
   /** What the journal has of each breaker: record-breakers.ts. */
@@ -150,6 +152,7 @@ export interface NestedRequest {
   readonly tool: string;
   readonly args: Json;
   readonly key: string;
+  readonly wait_seconds?: number;
   readonly session?: string;
 }
 
@@ -206,6 +209,7 @@ export function createShell(parts: Omit<Shell, 'live'>): Shell {
       approvalWaiters: new Map(),
       runsApproved: new Set(),
       tickets: createLiveTickets(),
+      runsLater: new Set(),
       health: new Map(),
       breakersOnRecord: new Map(),
       backoffs: new Set(),

@@ -16,6 +16,7 @@ import type { Dispatch } from '../../core/recovery/dispatch.ts';
 import type { Trouble } from '../../core/recovery/plan.ts';
 import { unreachable } from '../../core/values/unreachable.ts';
 import { type Failure, type ItemFailure, makeFailure } from '../../ports/upstream.ts';
+import type { StageEnd } from '../../ports/stage.ts';
 import type { Say } from '../ending/ending.ts';
 import type { AttemptUse } from '../ending/held-amounts.ts';
 import type { AttemptEnd } from './send-attempt.ts';
@@ -32,6 +33,8 @@ export interface Interpreted {
   readonly credentials?: readonly CredentialHandle[];
   /** What the tool returned, as JSON; absent unless it did. */
   readonly result?: Json;
+  /** Of a stage: what its end does to the workflow. */
+  readonly stage?: StageEnd;
   /** What it used although it gave no result. */
   readonly use?: AttemptUse;
   /** Goes into the record: small facts, no personal data. */
@@ -46,8 +49,8 @@ export function interpretResult(call: Call, end: AttemptEnd, timeoutMs: number, 
   switch (end.kind) {
     case 'came_back':
       return end.result.kind === 'returned'
-        ? interpretOutput(call, end.result.output, end.result.errors, limits)
-        : interpretFailure(call, end.result.failure, limits);
+        ? { ...interpretOutput(call, end.result.output, end.result.errors, limits), ...stageOf(end.result) }
+        : { ...interpretFailure(call, end.result.failure, limits), ...stageOf(end.result.failure) };
     case 'timed_out':
       return {
         event: { kind: 'failed', attempt: call.attempt, effect: 'unknown' },
@@ -69,6 +72,9 @@ export function interpretResult(call: Call, end: AttemptEnd, timeoutMs: number, 
       return unreachable(end);
   }
 }
+
+const stageOf = ({ stage }: { readonly stage?: StageEnd }): Pick<Interpreted, 'stage'> =>
+  stage === undefined ? {} : { stage };
 
 function interpretOutput(call: Call, output: unknown, errors: readonly ItemFailure[], limits: Limits): Interpreted {
   const written = canonicalise(output === undefined ? null : output, { maxDepth: limits.maxDepth });

@@ -22,7 +22,8 @@ import {
 import { refreshCredentials } from '../call/fetch-credentials.ts';
 import { readEvidenceAgain } from '../call/gather-facts.ts';
 import { recoveryOf, type Shell } from '../shell.ts';
-import type { Interpreted } from './interpret-result.ts';
+import { makeFailure } from '../../ports/upstream.ts';
+import { type Interpreted, interpretFailure } from './interpret-result.ts';
 import { probe } from './probe.ts';
 import { hasRetryToken, noteAttempt, noteRetry } from './upstream-health.ts';
 import type { Work } from './work.ts';
@@ -47,6 +48,8 @@ export async function nextMove(
 ): Promise<NextMove> {
   const recovery = recoveryOf(work.tool, shell);
   const { trouble } = ended;
+  const leaving = leavesFor(call, ended, work, shell);
+  if (leaving !== null) return leaving;
   if (trouble === undefined) {
     if (ended.result === undefined) return { kind: 'settle', ended };
     noteAttempt(recovery, null, shell);
@@ -66,6 +69,18 @@ export async function nextMove(
   noteRetry(recovery, trouble.classification.verdict === 'rate_limited', shell);
   const { atMs, pauseMs } = planned;
   return { kind: 'retry', ended: { ...ended, dispatch }, atMs, pauseMs, history: remember(history, trouble, planned) };
+}
+
+/** INVARIANT: a stage that the closing gateway stops is in no doubt: it goes on at the next start. */
+function leavesFor(call: Call, ended: Interpreted, { step, tool }: Work, shell: Shell): NextMove | null {
+  if (step?.workflow.actions.get(tool.name)?.isStage !== true || !shell.live.draining) return null;
+  const isStopped = ended.stage?.leaves === true || ended.event.kind === 'cancelled';
+  if (!isStopped) return null;
+  const failure = makeFailure('unknown', 'the gateway closes; the stage goes on at the next start', {
+    effect: 'unknown',
+  });
+  const left = interpretFailure(call, failure, shell.limits);
+  return { kind: 'retry', ended: left, atMs: shell.ports.clock.nowMs(), pauseMs: 0, history: nothingTried };
 }
 
 /**

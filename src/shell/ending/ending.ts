@@ -13,6 +13,7 @@ import { type AttemptUse, type HeldAmount, heldOnRecord } from './held-amounts.t
 import type { CommitParts } from './transition.ts';
 import type { Notice } from '../../core/call/reply.ts';
 import { operationOf, type StepFact, withDueFired } from '../../core/workflow/step.ts';
+import type { StageEnd } from '../../ports/stage.ts';
 import type { Session, StoredCall } from '../../ports/store.ts';
 import type { Step, Work } from '../attempt/work.ts';
 import { readAhead } from '../session/drift.ts';
@@ -31,6 +32,10 @@ export interface Ending {
   readonly say: Say;
   /** What the tool returned; absent unless it did. It moves the workflow. */
   readonly result?: Json | undefined;
+  /** The step goes on and takes its turn again, for this operation. */
+  readonly takesTurnFor?: string;
+  /** Of a stage: what its end does to the workflow. */
+  readonly stage?: StageEnd | undefined;
   /** What the attempt used that ended without a result. */
   readonly use?: AttemptUse | undefined;
   /** The earlier step whose result this call takes instead of sending anything. */

@@ -83,12 +83,15 @@ function retryOf(given: unknown, complain: Report): RetryRule | null {
       complain(`the retry of its stage has no '${key.slice(0, 80)}'; known are ${retryKeys.join(', ')}`);
   const { max_attempts: most, backoff = 'exponential', base = 1_000, jitter = 0.2 } = given;
   const baseMs = msOf(base);
-  if (!Number.isInteger(most) || (most as number) < 0 || (most as number) > maxRetries)
-    complain(`the retry of its stage needs max_attempts, from 0 to ${maxRetries}`);
-  if (!backoffs.includes(backoff as never)) complain(`the backoff of its stage is one of ${backoffs.join(', ')}`);
-  if (baseMs === null || baseMs > maxBaseMs)
-    complain("the base of its stage's retry is a duration such as '2s', up to 1h");
-  if (typeof jitter !== 'number' || !(jitter >= 0 && jitter <= 1)) complain('the jitter of its stage is from 0 to 1');
+  const isCount = Number.isInteger(most) && (most as number) >= 0 && (most as number) <= maxRetries;
+  const isShare = typeof jitter === 'number' && jitter >= 0 && jitter <= 1;
+  const checks: readonly (readonly [boolean, string])[] = [
+    [isCount, `the retry of its stage needs max_attempts, from 0 to ${maxRetries}`],
+    [backoffs.includes(backoff as never), `the backoff of its stage is one of ${backoffs.join(', ')}`],
+    [baseMs !== null && baseMs <= maxBaseMs, "the base of its stage's retry is a duration such as '2s', up to 1h"],
+    [isShare, 'the jitter of its stage is from 0 to 1'],
+  ];
+  for (const [isRight, problem] of checks) if (!isRight) complain(problem);
   return {
     retryable: true,
     maxAttempts: most as number,

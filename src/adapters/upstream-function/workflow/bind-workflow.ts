@@ -119,6 +119,11 @@ function judgeOf(
   }
 }
 
+/** Its own, its workflow's, or what a step like it has. */
+function timeoutOf({ timeoutMs }: CheckedWorkflow, action: CheckedAction, otherwiseMs: number): number {
+  return action.timeoutMs ?? timeoutMs ?? (stageOf(action) === null ? otherwiseMs : stageTimeoutMs);
+}
+
 function entryOf(
   workflow: CheckedWorkflow,
   action: CheckedAction,
@@ -132,7 +137,7 @@ function entryOf(
   const settled = {
     name,
     effectClass,
-    timeoutMs: action.timeoutMs ?? workflow.timeoutMs ?? (stageOf(action) === null ? own.timeoutMs : stageTimeoutMs),
+    timeoutMs: timeoutOf(workflow, action, own.timeoutMs),
     dedupeWindowMs: action.effectClass === null ? own.dedupeWindowMs : action.dedupeWindowMs,
     invokes: own.invokes,
     boundTool: tool === null ? null : tool.name,

@@ -94,14 +94,11 @@ export function checkAction(name: string, definition: unknown, report: Report): 
   const given: Loose = definition;
   for (const key of Object.keys(given)) if (!knownKeys.includes(key)) complain(unknownKey(key));
   const { description, tool, input, output } = given;
-  if (description !== undefined && typeof description !== 'string') {
-    complain('its description is no text; say in a sentence what it does');
-  }
   const effect = part(() => (given['effect'] === undefined ? null : effectClassOf(name, given['effect'])), null);
   const isBound = tool !== undefined;
   const checked = {
     name,
-    description: typeof description === 'string' ? description : '',
+    description: descriptionOf(description, complain),
     input: part(() => (input === undefined && isBound ? null : schemaOf(name, 'input', input ?? anyObject)), null),
     output: part(() => (output === undefined || isBound ? null : schemaOf(name, 'output', output)), null),
     effectClass: effect ?? (isBound ? null : 'plain'),
@@ -123,6 +120,12 @@ export function checkAction(name: string, definition: unknown, report: Report): 
   if (runs.body.kind === 'stage') return { ...checked, ...ofStage, runs };
   const throwProvesNone = atomic ?? effect === null;
   return { ...checked, runs: { ...runs, isAtomic: atomic === true, throwProvesNone } };
+}
+
+function descriptionOf(given: unknown, complain: Report): string {
+  if (given === undefined || typeof given === 'string') return given ?? '';
+  complain('its description is no text; say in a sentence what it does');
+  return '';
 }
 
 /** A stage is run again after a crash and does each of its calls once: like a write that its upstream deduplicates. */

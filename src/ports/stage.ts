@@ -47,6 +47,6 @@ export interface StageEnd {
   readonly resolution: { readonly kind: 'retry_later'; readonly afterMs: number } | { readonly kind: 'abort' } | null;
   /** A call of it is in doubt: the stage goes on once that is settled. */
   readonly waitsFor: CallId | null;
-  /** The gateway closes: the stage goes on at the next start. */
+  /** It was interrupted: the gateway closes, or a phase could not be recorded. It goes on where it stood. */
   readonly leaves?: true;
 }

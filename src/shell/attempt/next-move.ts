@@ -71,16 +71,20 @@ export async function nextMove(
   return { kind: 'retry', ended: { ...ended, dispatch }, atMs, pauseMs, history: remember(history, trouble, planned) };
 }
 
-/** INVARIANT: a stage that the closing gateway stops is in no doubt: it goes on at the next start. */
+const interruptedMs = 1_000;
+
+/**
+ * INVARIANT: a stage that the closing gateway stops, or whose phase the store could not record, is in no doubt: it goes
+ * on, at the next start or in a moment.
+ */
 function leavesFor(call: Call, ended: Interpreted, { step, tool }: Work, shell: Shell): NextMove | null {
-  if (step?.workflow.actions.get(tool.name)?.isStage !== true || !shell.live.draining) return null;
-  const isStopped = ended.stage?.leaves === true || ended.event.kind === 'cancelled';
-  if (!isStopped) return null;
-  const failure = makeFailure('unknown', 'the gateway closes; the stage goes on at the next start', {
-    effect: 'unknown',
-  });
+  if (step?.workflow.actions.get(tool.name)?.isStage !== true) return null;
+  const { draining } = shell.live;
+  if (ended.stage?.leaves !== true && !(draining && ended.event.kind === 'cancelled')) return null;
+  const failure = makeFailure('unknown', 'the stage was interrupted, and goes on', { effect: 'unknown' });
   const left = interpretFailure(call, failure, shell.limits);
-  return { kind: 'retry', ended: left, atMs: shell.ports.clock.nowMs(), pauseMs: 0, history: nothingTried };
+  const pauseMs = draining ? 0 : interruptedMs;
+  return { kind: 'retry', ended: left, atMs: shell.ports.clock.nowMs() + pauseMs, pauseMs, history: nothingTried };
 }
 
 /**

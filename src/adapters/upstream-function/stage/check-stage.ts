@@ -83,13 +83,14 @@ function retryOf(given: unknown, complain: Report): RetryRule | null {
       complain(`the retry of its stage has no '${key.slice(0, 80)}'; known are ${retryKeys.join(', ')}`);
   const { max_attempts: most, backoff = 'exponential', base = 1_000, jitter = 0.2 } = given;
   const baseMs = msOf(base);
-  const isCount = Number.isInteger(most) && (most as number) >= 0 && (most as number) <= maxRetries;
-  const isShare = typeof jitter === 'number' && jitter >= 0 && jitter <= 1;
   const checks: readonly (readonly [boolean, string])[] = [
-    [isCount, `the retry of its stage needs max_attempts, from 0 to ${maxRetries}`],
+    [
+      isWithin(most, maxRetries) && Number.isInteger(most),
+      `the retry of its stage needs max_attempts, from 0 to ${maxRetries}`,
+    ],
     [backoffs.includes(backoff as never), `the backoff of its stage is one of ${backoffs.join(', ')}`],
     [baseMs !== null && baseMs <= maxBaseMs, "the base of its stage's retry is a duration such as '2s', up to 1h"],
-    [isShare, 'the jitter of its stage is from 0 to 1'],
+    [isWithin(jitter, 1), 'the jitter of its stage is from 0 to 1'],
   ];
   for (const [isRight, problem] of checks) if (!isRight) complain(problem);
   return {
@@ -101,6 +102,8 @@ function retryOf(given: unknown, complain: Report): RetryRule | null {
     classifier: {},
   };
 }
+
+const isWithin = (given: unknown, most: number): boolean => typeof given === 'number' && given >= 0 && given <= most;
 
 function unrecoverableOf(given: unknown, complain: Report): CheckedStage['unrecoverable'] {
   if (given === undefined) return null;

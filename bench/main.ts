@@ -3,6 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { cpus, tmpdir } from 'node:os';
 import path from 'node:path';
 import { benchApproval } from './approval.ts';
+import { benchConsole } from './console/console.ts';
 import { benchDecide } from './decide.ts';
 import { benchDurable } from './durable.ts';
 import { benchHelp } from './help.ts';
@@ -29,6 +30,7 @@ const parts = {
   steps: benchMcpSteps,
   tools: benchMcpTools,
   models: benchModels,
+  console: benchConsole,
 } as const;
 type Part = keyof typeof parts;
 

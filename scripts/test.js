@@ -1,9 +1,11 @@
 // Runs the stages of `check`, `test` or `soak` one after the other, prints the time of each, and ends with one summary.
-// A failing stage does not stop the next: one run tells everything. A stage that finds nothing to run has failed.
+// A failing stage does not stop the next: one run tells everything. A stage that finds nothing to run has failed. One
+// whose program is not on this machine is NOT RUN, and the last line says so.
 import { spawn } from 'node:child_process';
 import { globSync, mkdtempSync, rmSync } from 'node:fs';
 import { availableParallelism, tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { needChromium } from './chromium.ts';
 
 const simulationSeconds = 30;
 /** Two files at once at least: they also wait. */
@@ -63,6 +65,20 @@ const examples = {
   },
 };
 
+/**
+ * The console in a real browser. CI installs one where none is; elsewhere only `npm run test:browser` does, which fails
+ * without one.
+ */
+const browser = ({ isNeeded }) => ({
+  ...tests('browser', ['test/browser/**/*.test.ts'], {}, { atOnce: 2 }),
+  isNeeded,
+  prepare() {
+    const { path, missing } = needChromium({ installs: isNeeded || /^(?:true|1)$/.test(process.env.CI ?? '') });
+    if (path !== undefined) process.env.CHROMIUM_PATH = path;
+    return missing;
+  },
+});
+
 /** What lives in these folders keeps little and waits for little, and so do its tests. */
 const together = [
   ['src/core/', 'src/config/', 'src/client/'],
@@ -101,8 +117,10 @@ const plans = {
       { together: [['mcp', 'http', 'client'].map((name) => `test/e2e/${name}/`)] },
     ),
     examples,
+    browser({ isNeeded: false }),
   ],
   examples: [examples],
+  browser: [browser({ isNeeded: true })],
   soak: [
     tests(
       'properties',
@@ -180,6 +198,12 @@ function failuresIn(printed) {
 async function runStage(stage) {
   const started = performance.now();
   process.stdout.write(`\n── ${stage.name}\n`);
+  const absent = stage.prepare?.();
+  if (absent !== undefined) {
+    process.stdout.write(`── ${stage.name}: NOT RUN, ${absent}\n`);
+    const [problem, notRun] = stage.isNeeded ? [absent, ''] : ['', `NOT RUN: ${absent}`];
+    return { name: stage.name, problem, notRun, failures: '', counts: {}, seconds: 0 };
+  }
   const { lines, missing } = stage.find();
   const problem = missing === undefined ? '' : `found nothing to run in ${missing}`;
   const result = { name: stage.name, problem, failures: '', counts: {}, seconds: 0 };
@@ -201,15 +225,21 @@ async function runStage(stage) {
 
 function summarise(plan, results) {
   const total = (what) => results.reduce((sum, { counts }) => sum + (counts[what] ?? 0), 0);
-  const rows = results.map(({ name, problem, counts, seconds }) => {
+  const rows = results.map(({ name, problem, notRun = '', counts, seconds }) => {
     const tests = counts.tests === undefined ? '' : `${counts.pass}/${counts.tests} tests`;
-    return `${problem ? '✖' : '✔'} ${name.padEnd(12)} ${seconds.toFixed(1).padStart(6)} s  ${[tests, problem].filter(Boolean).join('  ')}`;
+    const mark = problem ? '✖' : notRun ? '!' : '✔';
+    const told = [tests, problem, notRun].filter(Boolean).join('  ');
+    return `${mark} ${name.padEnd(12)} ${seconds.toFixed(1).padStart(6)} s  ${told}`;
   });
   const failed = results.filter(({ problem }) => problem).length;
   for (const { name, failures } of results)
     if (failures !== '') process.stdout.write(`\n── what failed in ${name}\n${failures}`);
   const time = results.reduce((sum, { seconds }) => sum + seconds, 0).toFixed(1);
-  const verdict = failed === 0 ? `all ${results.length} stages passed` : `${failed} of ${results.length} stages failed`;
+  const absent = results.filter(({ notRun }) => notRun).map(({ name }) => name);
+  const passed =
+    absent.length === 0 ? `all ${results.length}` : `${results.length - absent.length} of ${results.length}`;
+  const ended = failed === 0 ? `${passed} stages passed` : `${failed} of ${results.length} stages failed`;
+  const verdict = `${ended}${absent.length === 0 ? '' : `, NOT RUN: ${absent.join(', ')};`}`;
   const counts = ['tests', 'pass', 'fail', 'cancelled', 'skipped', 'todo'].map((what) => `ℹ ${what} ${total(what)}`);
   process.stdout.write(`\n── summary\n${rows.join('\n')}\n${counts.join('\n')}\n${plan}: ${verdict} in ${time} s\n`);
   process.exitCode = failed === 0 ? 0 : 1;

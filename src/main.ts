@@ -38,19 +38,19 @@ import { hideSecrets } from './compose/serve/secret-hider.ts';
 import { type CredentialOptions, credentialsOf } from './compose/upstreams/credential-options.ts';
 import { joinCredentials } from './compose/upstreams/join-credentials.ts';
 import { recoveryConfig, serverConfig, type ServerOptions } from './compose/upstreams/server-options.ts';
-import { addOperationKeys, createRecovery } from './compose/upstreams/tool-recovery.ts';
+import { addDeclared, createRecovery } from './compose/upstreams/tool-recovery.ts';
 import type { Notifier } from './ports/notifier.ts';
 import { voidOutdated } from './shell/approval/end-approval.ts';
 import { drain, drainSeconds, stopAll, startSweeping } from './shell/upkeep/sweep.ts';
 import { knownOnRecord } from './shell/call/hand-over.ts';
 import { readFromSuccessor, watchStore, steadyClock } from './shell/upkeep/guard-ports.ts';
 import { maskResults } from './shell/mask.ts';
-import { nestedCall } from './shell/call/handle-call.ts';
 import { recordHeldClock, recordMaskedKeys } from './shell/upkeep/record-runtime.ts';
 import { recordSuppressed } from './shell/upkeep/record-suppressed.ts';
 import { countRepeats } from './shell/call/record-refusal.ts';
 import { createShell, type Shell } from './shell/shell.ts';
-import { continueTicket } from './shell/ticket/continue-ticket.ts';
+import { joinLive } from './compose/tickets/live-hooks.ts';
+import { ruledBy, type TicketOptions, ticketRulesIn } from './compose/tickets/ticket-options.ts';
 import { createWorkflowService } from './shell/session/workflow-service.ts';
 import crypto from 'node:crypto';
 import { suppressed, type SuppressedNotice } from './core/values/suppressed.ts';
@@ -78,6 +78,8 @@ export interface GatewayOptions<
   readonly policy?: Policy;
   /** What is done about failures, by verdict; what it does not name is the default's. */
   readonly playbook?: ServerOptions['playbook'];
+  /** How long tickets may take, and who answers them. */
+  readonly tickets?: TicketOptions;
   readonly limits?: Partial<Limits>;
   /** Called with notices for the operator. The default prints one line on standard error. */
   readonly onNotice?: Notifier;
@@ -112,20 +114,25 @@ export async function createGateway<
   const Tools extends readonly Tool[] = readonly [],
   const Workflows extends readonly MountedWorkflow[] = readonly [],
 >(options: GatewayOptions<Tools, Workflows>, system: SystemParts = {}): Promise<Gateway<Tools, Workflows>> {
-  const { servers, policy, newStore, playbook, credentials, ...rest } = options;
+  const { servers, policy, newStore, playbook, tickets, credentials, ...rest } = options;
   const problem = problemWithOptions(options);
   if (problem !== null) throw new GatewayError('bad_options', problem);
   const configs = servers === undefined ? {} : { servers: servers.map(serverConfig) };
   const governed = policy === undefined ? {} : { policy: () => policy };
   const begin = newStore === true ? { begin: 'anew' as const } : {};
-  const parts: SystemParts = { ...system, ...begin, recovery: recoveryConfig(playbook, servers) };
+  const parts: SystemParts = {
+    ...system,
+    ...begin,
+    recovery: recoveryConfig(playbook, servers),
+    ticketRules: ticketRulesIn(tickets),
+  };
   const declared = { ...rest, ...configs, ...governed, credentials: credentialsOf(credentials) };
   return (await openGateway<Tools, Workflows>(declared, parts)).gateway;
 }
 
 export type OpenOptions<Tools extends readonly Tool[], Workflows extends readonly MountedWorkflow[]> = Omit<
   GatewayOptions<Tools, Workflows>,
-  'servers' | 'policy' | 'newStore' | 'playbook' | 'credentials'
+  'servers' | 'policy' | 'newStore' | 'playbook' | 'tickets' | 'credentials'
 > &
   ExtensionOptions & {
     readonly servers?: readonly McpUpstreamConfig[];
@@ -171,8 +178,7 @@ export async function openGateway<
   });
   const stopWatching = watchStore(shell);
   shell.live.readiness = { ready: true };
-  shell.live.tickets.goOn = (id) => continueTicket(id, shell);
-  shell.live.callTool = (request, who, bodyOf, ceiling) => nestedCall(request, who, bodyOf, ceiling, shell);
+  joinLive(shell);
   const service = createWorkflowService(shell);
   const door = {
     ...createLibraryDoor(shell, self),
@@ -217,7 +223,7 @@ async function openParts(options: AnyOptions, system: SystemParts) {
   extensions.hideWith(credentials.hider);
   const { notify, recordWith } = recordingNotifier(credentials.hideNotices(onNotice));
   const { onServer, onTools, dns } = system;
-  const complete = credentials.completing(extensions.completing(addOperationKeys(system.recovery)));
+  const complete = credentials.completing(extensions.completing(addDeclared(system.recovery, options.tools)));
   const behind = { ...options, onServer, onTools, dns, complete, credentials };
   const join = (more: Behind) => joinUpstreams({ ...behind, ...more }, limits, notify, `${file}.tools`);
   const upstreams = await extensions.join(join);
@@ -284,6 +290,7 @@ async function buildShell(
     unlisted: () => upstreams.servers?.unlisted() ?? [],
     workflows,
     recovery: createRecovery(system.recovery),
+    ...ruledBy(system.ticketRules),
     storeTag: await store.identity(),
   });
   const record = (notice: SuppressedNotice) => recordSuppressed(notice, shell);

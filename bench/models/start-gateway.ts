@@ -1,51 +1,12 @@
-/** `recourse up` in front of a provider of models, as a user runs it, and the key of an agent. */
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
-import { mkdirSync, writeFileSync } from 'node:fs';
-import path from 'node:path';
-import { setTimeout as pause } from 'node:timers/promises';
-import { openKeysOf } from '../../src/compose/state/key-files.ts';
-import type { Child } from '../child.ts';
+/** `recourse up` in front of a provider of models. */
+import { startUp, type Up } from '../up/start-up.ts';
 
-const bin = path.join(import.meta.dirname, '../../bin/recourse.js');
-const startsWithinMs = 60_000;
-
-export async function startGateway(home: string, provider: string): Promise<Child & { readonly key: string }> {
-  mkdirSync(path.join(home, 'store'), { mode: 0o700 });
-  writeFileSync(
-    path.join(home, 'recourse.yaml'),
-    `runtime: { store: store/recourse.db }
-models:
+export const startGateway = (home: string, provider: string): Promise<Up> =>
+  startUp(
+    home,
+    `models:
   gpt: { kind: openai, url: "${provider}/v1", timeout: 30s, models: { gpt-5: { context: 100000, max_output: 1000 } } }
 agents:
   bench: { rules: [{ permit: gpt/* }] }
 `,
   );
-  const words = [bin, 'up', '--listen', '127.0.0.1:0'];
-  const child = spawn(process.execPath, words, { cwd: home, stdio: ['ignore', 'pipe', 'pipe'] });
-  let said = '';
-  for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk: Buffer) => (said += chunk.toString()));
-  const until = performance.now() + startsWithinMs;
-  const isReady = async (url: string) => (await fetch(`${url}/readyz`, { headers: { connection: 'close' } })).ok;
-  let url = '';
-  while (url === '' || !(await isReady(url))) {
-    if (child.exitCode !== null || performance.now() > until) throw new Error(`recourse up did not start: ${said}`);
-    url = /recourse is starting at (http:\S+)/.exec(said)?.[1] ?? '';
-    await pause(20);
-  }
-  const keys = await openKeysOf(path.join(home, 'store/recourse.db'));
-  if (keys.kind === 'refused') throw new Error(keys.message);
-  const holder = { tenant: 'default', role: 'agent', name: 'bench', createdBy: 'bench', expiresAtMs: null } as const;
-  const { key } = await keys.keyring.add(holder, Date.now());
-  await keys.keyring.close();
-  return {
-    url,
-    key,
-    pid: child.pid ?? 0,
-    async stop() {
-      const gone = once(child, 'exit');
-      child.kill('SIGTERM');
-      await gone;
-    },
-  };
-}

@@ -17,6 +17,7 @@ const optionNames = [
   'tenant',
   'policy',
   'playbook',
+  'tickets',
   'limits',
   'onNotice',
 ];

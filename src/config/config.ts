@@ -6,11 +6,15 @@ import type { Limits } from '../core/limits.ts';
 import type { DeclaredModels, ModelLimits } from '../core/model/model-provider.ts';
 import type { Reach, WrittenPolicy } from '../core/policy/policy.ts';
 import type { DeclaredRecovery, OperationKey } from '../core/recovery/declared.ts';
+import type { Reverse } from '../core/reversal/declared-reverse.ts';
 import type { EffectClass } from '../core/taxonomy.ts';
+import { defaultTicketRules, type TicketRules } from '../core/ticket/terms.ts';
 import type { Lock } from './lock.ts';
 import type { Place } from './problem.ts';
 import type { WrittenCredential } from './read-credentials.ts';
-import type { Tree } from './yaml/yaml-tree.ts';
+import type { WorkflowConfig } from './workflow/workflow-config.ts';
+
+export type { WorkflowConfig, WrittenConfig } from './workflow/workflow-config.ts';
 
 /** The file name of the configuration. */
 export const configName = 'recourse.yaml';
@@ -35,6 +39,7 @@ export interface Config {
   readonly notify: readonly NotifyConfig[];
   /** What is declared about recovery for all tools. */
   readonly playbook: WrittenRecovery;
+  readonly tickets: TicketRules;
   readonly extensions: readonly ExtensionConfig[];
   /** Servers of kinds that extensions add, and every use of what those add. */
   readonly hosted: readonly HostedConfig[];
@@ -159,6 +164,7 @@ export interface ToolRule {
   /** Absent if nothing is written. */
   readonly recovery?: WrittenRecovery;
   readonly operationKey?: WrittenOperationKey;
+  readonly reverse?: { readonly declared: Reverse; readonly at: Place };
   /** The validator of an extension; absent if none is written. */
   readonly validate?: string;
 }
@@ -262,21 +268,6 @@ export interface ApiTool extends ApiRule {
 export const errorMeanings = ['none', 'unknown'] as const;
 export type ErrorMeaning = (typeof errorMeanings)[number];
 
-export type WorkflowConfig =
-  | { readonly kind: 'module'; readonly name: string; readonly at: Place; readonly path: string; readonly tree: Tree }
-  | WrittenConfig;
-
-export interface WrittenConfig {
-  readonly kind: 'written';
-  readonly name: string;
-  readonly at: Place;
-  /** The keys as they are written; what was wrong is left out. */
-  readonly definition: JsonObject;
-  /** False if something was left out: what seems to be missing then may have been there. */
-  readonly isWhole: boolean;
-  readonly tree: Tree;
-}
-
 export const emptyConfig: Config = {
   runtime: { mode: 'enforce', coldStartGraceMs: 5_000, store: null, listen: null, limits: {} },
   tools: [],
@@ -290,6 +281,7 @@ export const emptyConfig: Config = {
   credentials: [],
   notify: [],
   playbook: { declared: {}, places: new Map() },
+  tickets: defaultTicketRules,
   extensions: [],
   hosted: [],
   uses: [],

@@ -31,6 +31,7 @@ import { readNotify } from './read-notify.ts';
 import { readPolicy } from './read-policy.ts';
 import { readGatewayPlaybook } from './read-recovery.ts';
 import { readServers } from './read-servers.ts';
+import { readTickets } from './ticket/read-tickets.ts';
 import { keyPlaceOf, placeOf, readShape, subtree } from './shape/read-shape.ts';
 import { readExtensions, readHosted, readUses } from './extension/read-extensions.ts';
 import { workflowShape } from './workflow/workflow-shape.ts';
@@ -109,6 +110,7 @@ function toConfig(read: JsonObject, tree: Tree, list: ProblemList, lockText: Loc
     roles: mapOf(read['roles']),
     credentials: readCredentials(mapOf(read['credentials']), { tree, tell }),
     notify: readNotify(mapOf(read['notify']), { tree, tell, warn }),
+    tickets: readTickets(mapOf(read['tickets']), { tree, tell }),
     playbook: readGatewayPlaybook(read['playbook'], { tree, tell }),
     extensions: readExtensions(mapOf(read['extensions']), tree),
     hosted,

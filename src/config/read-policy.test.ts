@@ -282,7 +282,7 @@ test('a workflow and a server of one name are told apart by nobody', () => {
   ]);
 });
 
-test('modes, grace, limits and what is declared about tools are read', () => {
+test('[S002-ready-2] modes, grace, limits and what is declared about tools are read', () => {
   const limits = 'max_pending_approvals: 5, max_approval_wait_ms: 9000, approval_wait_ms: 400';
   const { config, problems } = toldIn(`runtime: { mode: audit, cold_start_grace: 30s, limits: { ${limits} } }
 tools: { a: { mcp: { command: x }, tools: { "*": { reach: local_write, reports_within: 10m } } } }

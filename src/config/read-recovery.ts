@@ -2,29 +2,25 @@
  * Reads what is declared about recovery: playbooks, breakers, retries, the read that settles a doubt, and operation
  * keys. Reports what could never work. Expressions are compiled here; one that fails at run time decides nothing.
  */
-import { compileCel, type CompiledCel } from '../core/cel/compile-cel.ts';
 import { type DeclaredRecovery, defaultBreaker, readRetryRule } from '../core/recovery/declared.ts';
 import { type BreakerRule, neverRetried, type Reconcile, type RetryRule } from '../core/recovery/playbook.ts';
 import { readPlaybook } from '../core/recovery/read-playbook.ts';
+import { readReverse } from '../core/reversal/declared-reverse.ts';
 import { canonicalText } from '../core/values/canonical.ts';
 import { isObject, type Json, type JsonObject } from '../core/values/json.ts';
 import type { ServerConfig, ToolRule, WrittenRecovery } from './config.ts';
-import type { Place, Tell } from './problem.ts';
+import type { Place } from './problem.ts';
+import { compileAt, type ExpressionRule, type ReadingParts } from './shape/read-expression.ts';
+import { readPartial } from './read-partial.ts';
 import { findScalar, hasKey, keyPlaceOf, placeOf } from './shape/read-shape.ts';
 import { mapOf, numberOf, textOf } from './yaml/plain-values.ts';
-import type { Tree } from './yaml/yaml-tree.ts';
-
-interface Parts {
-  readonly tree: Tree;
-  readonly tell: Tell;
-}
 
 type Path = readonly string[];
 
-export const readGatewayPlaybook = (written: Json | undefined, parts: Parts): WrittenRecovery =>
+export const readGatewayPlaybook = (written: Json | undefined, parts: ReadingParts): WrittenRecovery =>
   recoveryAt([], { playbook: playbookOf(written, ['playbook'], parts) }, parts);
 
-export function readServerRecovery(read: JsonObject, path: Path, parts: Parts): Pick<ServerConfig, 'recovery'> {
+export function readServerRecovery(read: JsonObject, path: Path, parts: ReadingParts): Pick<ServerConfig, 'recovery'> {
   const declared: DeclaredRecovery = {
     ...(read['playbook'] === undefined ? {} : { playbook: playbookOf(read['playbook'], [...path, 'playbook'], parts) }),
     ...(read['breaker'] === undefined ? {} : { breaker: breakerOf(read['breaker']) }),
@@ -32,7 +28,11 @@ export function readServerRecovery(read: JsonObject, path: Path, parts: Parts): 
   return Object.keys(declared).length === 0 ? {} : { recovery: recoveryAt(path, declared, parts) };
 }
 
-export function readProviderRecovery(read: JsonObject, path: Path, parts: Parts): Pick<ServerConfig, 'recovery'> {
+export function readProviderRecovery(
+  read: JsonObject,
+  path: Path,
+  parts: ReadingParts,
+): Pick<ServerConfig, 'recovery'> {
   const server = readServerRecovery(read, path, parts).recovery?.declared;
   const retry = retryOf(read['retry'], [...path, 'retry'], parts);
   const declared: DeclaredRecovery = { ...server, ...(retry === null ? {} : { retry }) };
@@ -42,11 +42,12 @@ export function readProviderRecovery(read: JsonObject, path: Path, parts: Parts)
 export function readToolRecovery(
   read: JsonObject,
   path: Path,
-  parts: Parts,
-): Pick<ToolRule, 'recovery' | 'operationKey'> {
+  parts: ReadingParts,
+): Pick<ToolRule, 'recovery' | 'operationKey' | 'reverse'> {
   const quarantineMs = numberOf(read['quarantine']);
   const retry = retryOf(read['retry'], [...path, 'retry'], parts);
   const reconcile = reconcileOf(read['reconcile'], [...path, 'reconcile'], parts);
+  const partial = readPartial(read, [...path, 'partial'], parts);
   if (reconcile !== null && read['effect'] === 'pure')
     parts.tell(keyPlaceOf(parts.tree, [...path, 'reconcile']), 'a read is never in doubt', 'leave reconcile out');
   const declared: DeclaredRecovery = {
@@ -54,18 +55,21 @@ export function readToolRecovery(
     ...(retry === null ? {} : { retry }),
     ...(reconcile === null ? {} : { reconcile }),
     ...(quarantineMs === null ? {} : { quarantineMs }),
+    ...(partial === null ? {} : { partial }),
   };
   const key = compileAt(read['operation_key'], [...path, 'operation_key'], { over: ['args'], gives: 'string' }, parts);
+  const reverse = reverseOf(read, path, parts);
   const operationKey = key === null ? null : { declared: key.text, of: (args: Json) => textOf(key.valueOf({ args })) };
   return {
     ...(Object.keys(declared).length === 0 ? {} : { recovery: recoveryAt(path, declared, parts) }),
     ...(operationKey === null ? {} : { operationKey }),
+    ...(reverse === null ? {} : { reverse }),
   };
 }
 
-const otherKeys = ['breaker', 'retry', 'reconcile', 'quarantine'] as const;
+const otherKeys = ['breaker', 'retry', 'reconcile', 'quarantine', 'partial'] as const;
 
-function recoveryAt(path: Path, declared: DeclaredRecovery, { tree }: Parts): WrittenRecovery {
+function recoveryAt(path: Path, declared: DeclaredRecovery, { tree }: ReadingParts): WrittenRecovery {
   const places = new Map<string, Place>();
   for (const verdict of Object.keys(declared.playbook ?? {}))
     places.set(verdict, keyPlaceOf(tree, [...path, 'playbook', verdict]));
@@ -73,7 +77,7 @@ function recoveryAt(path: Path, declared: DeclaredRecovery, { tree }: Parts): Wr
   return { declared, places };
 }
 
-function playbookOf(written: Json | undefined, path: Path, { tree, tell }: Parts) {
+function playbookOf(written: Json | undefined, path: Path, { tree, tell }: ReadingParts) {
   const { playbook, problems } = readPlaybook(inMilliseconds(written ?? {}));
   for (const { path: within, problem, fix, missing } of problems) {
     // What stands there and could not be read was told already.
@@ -102,7 +106,7 @@ function breakerOf(written: Json): BreakerRule | null {
   };
 }
 
-function retryOf(written: Json | undefined, path: Path, { tree, tell }: Parts): RetryRule | null {
+function retryOf(written: Json | undefined, path: Path, { tree, tell }: ReadingParts): RetryRule | null {
   if (!isObject(written)) return null;
   const { base, classifier, ...rest } = written as JsonObject;
   for (const [code, says] of Object.entries(mapOf(classifier)))
@@ -120,10 +124,10 @@ function retryOf(written: Json | undefined, path: Path, { tree, tell }: Parts): 
   return read.ok ? read.value : null;
 }
 
-function reconcileOf(written: Json | undefined, path: Path, parts: Parts): Reconcile | null {
+function reconcileOf(written: Json | undefined, path: Path, parts: ReadingParts): Reconcile | null {
   if (!isObject(written)) return null;
   const { tool, ...read } = written as JsonObject;
-  const at = (key: string, rule: Rule) => compileAt(read[key], [...path, key], rule, parts);
+  const at = (key: string, rule: ExpressionRule) => compileAt(read[key], [...path, key], rule, parts);
   const ask = at('args', { over: ['args'], gives: 'map' });
   const happened = at('happened', { over: ['args', 'result'], gives: 'bool' });
   const result = at('result', { over: ['args', 'result'] });
@@ -144,50 +148,25 @@ function reconcileOf(written: Json | undefined, path: Path, parts: Parts): Recon
   };
 }
 
-interface Rule {
-  readonly over: readonly string[];
-  readonly gives?: 'bool' | 'string' | 'map';
-}
-
-interface Expression {
-  readonly text: string;
-  /** Null if it fails. */
-  readonly valueOf: (values: Readonly<Record<string, Json>>) => Json;
-}
-
-const wordFor = { bool: 'true or false', string: 'a text', map: 'a map' } as const;
-
-/** Null if it is missing, or wrong and told. */
-function compileAt(
-  text: Json | undefined,
+function reverseOf(
+  read: JsonObject,
   path: Path,
-  { over, gives }: Rule,
-  { tree, tell }: Parts,
-): Expression | null {
-  if (typeof text !== 'string') return null;
-  const variables = Object.fromEntries(over.map((name) => [name, 'dyn' as const]));
-  const compiled = compileCel(text, {
-    variables,
-    // INVARIANT: an error is not made up for by `||`: what cannot be evaluated decides nothing.
-    strict: true,
-    ...(gives === undefined || gives === 'map' ? {} : { returns: gives }),
-  });
-  const fix = `write an expression over ${over.join(' and ')}${gives === undefined ? '' : ` that gives ${wordFor[gives]}`}`;
-  if (!compiled.ok) {
-    const inside = compiled.at === undefined ? undefined : findScalar(tree, path)?.inside(compiled.at);
-    tell(inside ?? placeOf(tree, path), `this expression is wrong: ${compiled.problem}`, fix);
-    return null;
+  { tree, tell }: ReadingParts,
+): NonNullable<ToolRule['reverse']> | null {
+  const here = [...path, 'reverse'];
+  const { tool, args, window } = mapOf(read['reverse']);
+  if (typeof tool !== 'string' || !isObject(args) || typeof window !== 'number') return null;
+  if (read['effect'] === 'pure') tell(keyPlaceOf(tree, here), 'a read has nothing to undo', 'leave reverse out');
+  const found = readReverse(tool, args, window);
+  if (found.ok) return { declared: found.reverse, at: keyPlaceOf(tree, here) };
+  for (const { argument, problem, at } of found.problems) {
+    const where = argument === null ? [...here, 'args'] : [...here, 'args', argument];
+    const inside = at === undefined ? undefined : findScalar(tree, where)?.inside(at);
+    tell(
+      inside ?? placeOf(tree, where),
+      `this expression is wrong: ${problem}`,
+      'write an expression over args and result',
+    );
   }
-  if (gives === 'map' && !mayGiveMap(compiled)) {
-    tell(placeOf(tree, path), 'this expression gives no map, and the arguments of a tool are one', fix);
-    return null;
-  }
-  return { text, valueOf: (values) => valueOf(compiled, values) };
-}
-
-const mayGiveMap = ({ gives }: CompiledCel): boolean => gives === 'map' || gives === 'dyn';
-
-function valueOf({ evaluate }: CompiledCel, values: Readonly<Record<string, Json>>): Json {
-  const evaluated = evaluate(values);
-  return evaluated.ok ? evaluated.value : null;
+  return null;
 }

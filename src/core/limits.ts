@@ -64,6 +64,9 @@ export interface Limits {
   readonly maxProbes: number;
   /** Waits between tries of a commit that the store could not take. */
   readonly storeRetryMs: readonly number[];
+  /** Calls of one session that a rollback looks at; and how long it waits for one that cannot be undone right now. */
+  readonly maxRollbackCalls: number;
+  readonly rollbackPatienceMs: number;
   /** How often the sweeper looks for due calls, and how many it takes at once. */
   readonly sweepEveryMs: number;
   readonly sweepBatch: number;
@@ -121,6 +124,8 @@ export const defaultLimits: Limits = {
   maxProbePauseMs: 5 * minute,
   maxProbes: 12,
   storeRetryMs: [2 * second, 4 * second, 6 * second],
+  maxRollbackCalls: 10_000,
+  rollbackPatienceMs: minute,
   sweepEveryMs: second,
   sweepBatch: 256,
   maxUnrecorded: 1_024,

@@ -5,18 +5,21 @@
  */
 import type { Approval } from '../core/approval/approval.ts';
 import type { Call, CallId, IncarnationId, SessionId } from '../core/call/call.ts';
-import type { Position, RecordDraft } from '../core/journal/record.ts';
+import type { DecisionKind, Position, RecordDraft } from '../core/journal/record.ts';
 import type { StoredRecord } from '../core/journal/verify.ts';
 import type { Ticket } from '../core/recovery/ticket.ts';
+import type { Reversal, Rollback } from '../core/reversal/reversal.ts';
 import type { CallState } from '../core/taxonomy.ts';
 import type { AccountReader, AccountWrite, Reservation, Settlement, TokenTake } from './store-accounts.ts';
 import type { ApprovalReader, ApprovalWrite, StoredTask, TaskChange } from './store-approvals.ts';
+import type { ReversalReader, ReversalWrite, RollbackWrite } from './store-reversals.ts';
 import type { TicketReader, TicketWrite } from './store-tickets.ts';
 import type { StoreFault, StoreTrouble } from './store-trouble.ts';
 import type { FenceWrite, SnapshotDraft, WorkflowChange, WorkflowSession } from './store-workflows.ts';
 
 export type { AccountWrite, Reservation, Settlement, StoredAccount, TokenTake } from './store-accounts.ts';
 export type { ApprovalFilter, ApprovalWrite, StoredTask, TaskChange } from './store-approvals.ts';
+export type { ReversalOrder, ReversalWrite, RollbackWrite } from './store-reversals.ts';
 export type { EqualCall, TicketFilter, TicketWrite } from './store-tickets.ts';
 export type { StoreFault, StoreTrouble } from './store-trouble.ts';
 export type { FenceWrite, SnapshotDraft, WorkflowChange, WorkflowSession } from './store-workflows.ts';
@@ -89,7 +92,10 @@ export interface Blob {
 }
 
 export interface Transition {
-  /** Identifies this intention: committing the same token twice commits it once. */
+  /**
+   * Identifies this intention: committing the same token twice commits it once. A call that has moved on since is a
+   * conflict: who claimed it and did not hear so must not send any more.
+   */
   readonly token: string;
   readonly atMs: number;
   readonly call: CallChange | null;
@@ -103,6 +109,8 @@ export interface Transition {
   readonly accounts: readonly AccountWrite[];
   readonly approvals: readonly ApprovalWrite[];
   readonly tickets: readonly TicketWrite[];
+  readonly reversals: readonly ReversalWrite[];
+  readonly rollbacks: readonly RollbackWrite[];
   readonly task: TaskChange | null;
   readonly blobs: readonly Blob[];
   /** `session_resumed` if any, one per state on the path, then others. Payloads `args` and `reply` are the call's. */
@@ -127,6 +135,9 @@ export type CommitResult =
   | { readonly kind: 'conflict'; readonly on: 'approval'; readonly found: Approval | null }
   /** `found`: the ticket that is not open; null if there is none. */
   | { readonly kind: 'conflict'; readonly on: 'ticket'; readonly found: Ticket | null }
+  /** `found`: as it stands; null if there is none. */
+  | { readonly kind: 'conflict'; readonly on: 'reversal'; readonly found: Reversal | null }
+  | { readonly kind: 'conflict'; readonly on: 'rollback'; readonly found: Rollback | null }
   | { readonly kind: 'conflict'; readonly on: 'task'; readonly found: StoredTask | null }
   | { readonly kind: 'conflict'; readonly on: 'illegal'; readonly problem: string }
   /** Not acknowledged. The same transition may be committed again, whatever happened to this try. */
@@ -205,8 +216,21 @@ export interface JournalEntry extends Position {
   readonly payloads: readonly { readonly part: string; readonly text: string | null }[];
 }
 
+/** The record of a decision with its call, without payloads. */
+export interface StoredDecision extends Position {
+  readonly kind: DecisionKind;
+  readonly timeMs: number;
+  readonly call: CallId;
+  readonly tenant: string;
+  readonly agent: string;
+  readonly tool: string;
+  /** How often the refusal of the call was given again, until now. */
+  readonly repeats: number;
+  readonly body: string;
+}
+
 /** Point reads, which never wait for a commit. */
-export interface StoreReader extends ApprovalReader, TicketReader, AccountReader {
+export interface StoreReader extends ApprovalReader, TicketReader, ReversalReader, AccountReader {
   call(id: CallId): Promise<StoredCall | null>;
   args(id: CallId): Promise<StoredText>;
   reply(id: CallId): Promise<StoredText>;
@@ -246,6 +270,8 @@ export interface StoreReader extends ApprovalReader, TicketReader, AccountReader
   blob(hash: string): Promise<string | null>;
   listCalls(filter: CallFilter): Promise<readonly StoredCall[]>;
   recordsOf(id: CallId): Promise<readonly JournalEntry[]>;
+  /** Decisions before a position, the newest first; from the newest on if null. */
+  decisions(before: Position | null, limit: number): Promise<readonly StoredDecision[]>;
   /** Records in order, with stored bytes, for verification: those after a position, from the first if null. */
   journal(after: Position | null, limit: number): Promise<readonly StoredRecord[]>;
   /** How many times the journal was opened for writing: each has its records. */

@@ -5,8 +5,11 @@ import type { CredentialHandle } from './credentials.ts';
 import type { StageEnd, StageJournal } from './stage.ts';
 import type { Json, JsonObject } from '../core/values/json.ts';
 import type { Reply } from '../core/call/reply.ts';
+import type { ItemFailure } from '../core/partial/partial-rule.ts';
 import type { StreamedText } from '../core/model/protocol.ts';
 import type { Effect, ErrorCode, ErrorKind } from '../core/taxonomy.ts';
+
+export type { ItemFailure };
 
 /** What a body may ask of the agent's own client. Rejects if the client cannot, the user declines, or the wait ends. */
 export interface AgentClient {
@@ -42,6 +45,8 @@ export interface Attempt {
   readonly attempt: number;
   readonly tool: string;
   readonly args: Json;
+  /** What the upstream deduplicates by; absent: the id of the call. */
+  readonly key?: string;
   readonly session: SessionId | null;
   readonly tenant: string;
   readonly agent: string;
@@ -81,12 +86,6 @@ export interface SuppressedByBody {
 export interface NestedReply {
   readonly reply: Reply;
   readonly effect: Effect;
-}
-
-export interface ItemFailure {
-  readonly item: string | number;
-  readonly kind: ErrorKind;
-  readonly message: string;
 }
 
 /**
@@ -148,10 +147,18 @@ export type UpstreamResult =
   | {
       readonly kind: 'returned';
       readonly output: unknown;
+      /** The items that failed, if the tool says so itself. */
       readonly errors: readonly ItemFailure[];
+      /** How many items there were; absent if the tool does not say. */
+      readonly of?: number;
+      /** The transport says that a part of it may have failed (HTTP status 207). */
+      readonly mixed?: true;
       readonly stage?: StageEnd;
     }
   | { readonly kind: 'failed'; readonly failure: Failure };
+
+/** The same for every attempt that sends the same. */
+export const keyOf = ({ key, callId }: Pick<Attempt, 'key' | 'callId'>): string => key ?? callId;
 
 /** By which reason a signal is aborted when the call's time is over; any other means that somebody cancelled it. */
 export const isTimeout = (reason: unknown): boolean => reason instanceof Error && reason.name === 'TimeoutError';

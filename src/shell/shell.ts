@@ -1,7 +1,7 @@
 /** What the shell works with: the ports, its configuration, and what this process holds in memory. */
 import type { CancelScope } from '../core/call/answer.ts';
 import type { ApprovalId } from '../core/approval/approval.ts';
-import type { Call, CallId, IncarnationId, Principal, SessionId } from '../core/call/call.ts';
+import type { Call, CallId, IncarnationId, Principal, Request, SessionId } from '../core/call/call.ts';
 import type { Catalogue, ToolEntry } from '../core/call/catalogue.ts';
 import type { Ladder } from '../core/call/decide.ts';
 import type { PolicyFact, Readiness, UnlistedServer, Facts } from '../core/gates/facts.ts';
@@ -17,34 +17,18 @@ import { joinRecovery } from '../core/recovery/declared.ts';
 import type { ToolRecovery } from '../core/recovery/playbook.ts';
 import type { TicketRules } from '../core/ticket/terms.ts';
 import type { Notice, Reply } from '../core/call/reply.ts';
-import type { Clock } from '../ports/clock.ts';
-import type { Credentials } from '../ports/credentials.ts';
-import type { Ids } from '../ports/ids.ts';
-import type { Notifier } from '../ports/notifier.ts';
-import type { Resolver } from '../ports/resolver.ts';
-import type { Store, StoreTrouble, Transition } from '../ports/store.ts';
-import type { Upstream } from '../ports/upstream.ts';
-import type { Validator } from '../ports/validator.ts';
+import type { StoreTrouble, Transition } from '../ports/store.ts';
+import type { Ports } from './ports.ts';
 import { nextActions as nextOf, type StepFact } from '../core/workflow/step.ts';
 import type { Snapshot, Workflow } from '../core/workflow/workflow.ts';
 import type { Asker, BodyOf, Requester } from './call/requester.ts';
+import type { Undone } from '../core/reversal/redeem-check.ts';
+import type { Reversal } from '../core/reversal/reversal.ts';
 import type { BreakerOnRecord, UpstreamHealth } from './health.ts';
 import type { Room, TurnQueue } from './session/live-sessions.ts';
 import { createLiveTickets, type LiveTickets } from './ticket/live-tickets.ts';
 
-export interface Ports {
-  readonly store: Store;
-  readonly upstream: Upstream;
-  readonly validator: Validator;
-  readonly clock: Clock;
-  readonly ids: Ids;
-  readonly notify: Notifier;
-  readonly resolver: Resolver;
-  /** Absent where no credential is declared. */
-  readonly credentials?: Credentials;
-  /** SHA-256 of a text, in hex. */
-  readonly sha256: (text: string) => string;
-}
+export type { Ports };
 
 /** A reply and where it is recorded; null if it could not be. */
 export interface Answer {
@@ -126,6 +110,10 @@ export interface Live {
   readonly tickets: LiveTickets;
   /** Stages that this process tries again, by the call whose inputs they have. */
   readonly runsLater: Set<string>;
+  /** Reversals that this process is carrying out, by the call that they undo. */
+  readonly undoing: Map<CallId, Promise<Undone>>;
+  /** Rollbacks that this process is working on. */
+  readonly rollingBack: Set<SessionId>;
   /** Breaker and retry budget of each upstream, as this process sees it. */
   readonly health: Map<string, UpstreamHealth>;
   /** What the journal has of each breaker: record-breakers.ts. */
@@ -134,7 +122,11 @@ export interface Live {
   readonly backoffs: Set<() => void>;
   /** The gateway closes: no pause is begun any more. */
   draining: boolean;
-  /** How a body calls another tool: nested-call.ts. Set by the composition root. */
+  /** How a reversing call is made: handle-call.ts. Set by the composition root. */
+  callReversal: (request: Request, redeems: Reversal, requester: Requester) => Promise<Reply>;
+  /** How a reversal that is ordered is carried out: order.ts. Likewise. */
+  carryOut: (call: CallId) => Promise<Undone>;
+  /** How a body calls another tool: nested-call.ts. Likewise. */
   callTool: (request: NestedRequest, who: Principal, bodyOf: BodyOf, ceiling: Reach | null) => Promise<Reply>;
 }
 
@@ -210,10 +202,14 @@ export function createShell(parts: Omit<Shell, 'live'>): Shell {
       runsApproved: new Set(),
       tickets: createLiveTickets(),
       runsLater: new Set(),
+      undoing: new Map(),
+      rollingBack: new Set(),
       health: new Map(),
       breakersOnRecord: new Map(),
       backoffs: new Set(),
       draining: false,
+      callReversal: () => Promise.reject(new Error('the gateway is not open yet')),
+      carryOut: () => Promise.reject(new Error('the gateway is not open yet')),
       callTool: () => Promise.reject(new Error('the gateway is not open yet')),
     },
   };

@@ -9,7 +9,7 @@ import { ask, deferralOf, refunds } from '../support/refunds.ts';
 import { createCountingTool } from '../support/tools.ts';
 
 describe('a deferred call', () => {
-  test('[C4-defer-1] is POLICY_DEFER in the form of the seed, with the reason of its rule, 202, and nothing runs', async (t) => {
+  test('[C4-defer-1] [S002-defer-1] is POLICY_DEFER in the form of the seed, with the reason of its rule, 202, and nothing runs', async (t) => {
     const refund = createCountingTool('payments/refund');
     const { call, gateway, shell, all } = await openApprovals(t, [refund.definition], { agents: [refunds()] });
     const denied = deferralOf(await call(ask));

@@ -12,7 +12,7 @@ import { createWorld, executionsIn } from '../support/world.ts';
 
 describe('a call that is cancelled by its id', () => {
   for (const effect of effectClassNames)
-    test(`[C3-cancelled-1] and is ${effect} ends at once with ToolCancelled and an honest effect`, async (t) => {
+    test(`[C3-cancelled-1] [S001-class-8] and is ${effect} ends at once with ToolCancelled and an honest effect`, async (t) => {
       const slow = createHeldTool('slow', { effect });
       const gateway = await openGateway(t, [slow.definition]);
       const asked = gateway.call({ tool: 'slow' });

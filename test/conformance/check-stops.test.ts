@@ -59,7 +59,7 @@ async function endOfUp(t: TestContext, cwd: string) {
 }
 
 for (const [what, text, pins, says] of broken)
-  test(`[C9-check-1] ${what}: check, up and stdio say no with the same code`, async (t) => {
+  test(`[C9-check-1] [S001-class-1] ${what}: check, up and stdio say no with the same code`, async (t) => {
     const cwd = home(t, text);
     if (pins) assert.equal(recourse(['pin'], { cwd }).status, 0);
     const check = recourse(['check'], { cwd });

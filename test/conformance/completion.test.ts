@@ -48,7 +48,7 @@ const recordsIn = async ({ shell }: Opened, session: string) =>
   (await shell.ports.store.entries({ epoch: 0, seq: 0 }, 5_000)).filter((entry) => entry.session === session);
 
 describe('a completion', () => {
-  test('[C4-complete-1] is blocked by approvals in the form of the seed, and clears when they are resolved', async (t) => {
+  test('[C4-complete-1] [S002-complete-1] [S002-complete-2] is blocked by approvals in the form of the seed, and clears when they are resolved', async (t) => {
     const opened = await openApprovals(t, [act, pay], { agents: agents() });
     const { call, approvals } = opened;
     const first = approvalIn(await call({ tool: 'pay', args: { n: 1 } }));

@@ -55,7 +55,7 @@ describe('a gap', () => {
     ],
     ['unreported_task', 'long_task', "tool 'long_task' completed asynchronously without recourse/tasks/complete"],
   ];
-  test('[C4-gap-1] is a notice in the form of the seed, and on record for its tenant alone', async (t) => {
+  test('[C4-gap-1] [S002-gap-1] [S002-gap-2] is a notice in the form of the seed, and on record for its tenant alone', async (t) => {
     const { shell } = await open(t);
     for (const [kind, subject, sentence] of sentences) {
       const notice = await reportGap({ kind, subject, who: local }, shell);

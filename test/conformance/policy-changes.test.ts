@@ -48,7 +48,7 @@ describe('what is sent again', () => {
 });
 
 describe('modes and changes', () => {
-  test('[C9-change-1] [C9-explain-1] a change counts from the next call, and an explanation leaves nothing behind', async (t) => {
+  test('[C9-change-1] [C9-explain-1] [S002-deny-2] a change counts from the next call, and an explanation leaves nothing behind', async (t) => {
     const pay = createCountingTool('pay');
     const strict = aPolicy([anAgent('local', [['permit', 'pay', { when: 'args.amount < 5' }]])]);
     const lax = aPolicy([anAgent('local', [['permit', 'pay']])]);

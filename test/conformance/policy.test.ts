@@ -44,7 +44,7 @@ describe('rules', () => {
     assert.deepEqual(reply.result, { amount: 7 });
   });
 
-  test('[C4-deny-1] [C1-policy-4] POLICY_DENY in the forms of the seed, for each agent by its own rules', async (t) => {
+  test('[C4-deny-1] [C1-policy-4] [S002-deny-1] [S002-deny-3] POLICY_DENY in the forms of the seed, for each agent by its own rules', async (t) => {
     const tools = ['stripe/payouts', 'stripe/refund'].map((name) => aTool(name, () => ({})));
     const gateway = await open(t, tools, [
       anAgent('support', [
@@ -167,7 +167,7 @@ describe('rules', () => {
     await assert.rejects(gateway.openSession({ mode: 'readonly' as never }), /mode must be one of/);
   });
 
-  test('[C1-model-1] only a model that the policy names may act', async (t) => {
+  test('[C1-model-1] [S002-model-1] only a model that the policy names may act', async (t) => {
     const models = { allow: ['claude-*'], ref: 'recourse.yaml:8' };
     const gateway = await open(t, [aTool('pay', () => ({}))], [anAgent('local', [['permit', '**']], { models })]);
     successOf(await gateway.handle({ tool: 'pay', args: {}, model: 'claude-5' }));

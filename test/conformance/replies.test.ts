@@ -150,7 +150,7 @@ describe('everything else', () => {
     );
   });
 
-  test('[C3-error-1] action_error passes name and message of what was thrown', async (t) => {
+  test('[C3-error-1] [S000-error-1] action_error passes name and message of what was thrown', async (t) => {
     const edit = aTool(
       'edit_file',
       () => {
@@ -189,7 +189,7 @@ describe('everything else', () => {
     );
   });
 
-  test('[C4-ready-1] [C2-next-2] a gateway that closes denies with DAEMON_NOT_READY and lists no actions', async (t) => {
+  test('[C4-ready-1] [C2-next-2] [S002-ready-1] a gateway that closes denies with DAEMON_NOT_READY and lists no actions', async (t) => {
     const slow = createHeldTool('slow');
     const gateway = await openGateway(t, [slow.definition, pay]);
     const running = gateway.call({ tool: 'slow' });

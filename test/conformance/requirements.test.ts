@@ -11,10 +11,22 @@ const root = path.join(import.meta.dirname, '../..');
 const cited = readCitations(root);
 
 const folders = [
-  ...['', 'credentials', 'errors', 'improvement', 'limits', 'notices', 'recovery', 'stages', 'upstream'].map((name) =>
-    path.posix.join('test/conformance', name),
+  ...[
+    '',
+    'credentials',
+    'errors',
+    'improvement',
+    'limits',
+    'notices',
+    'partial',
+    'recovery',
+    'reversals',
+    'stages',
+    'upstream',
+  ].map((name) => path.posix.join('test/conformance', name)),
+  ...['chaos', 'chaos/limits', 'chaos/models', 'e2e/egress', 'e2e/model-clients', 'e2e/partial'].map(
+    (name) => `test/${name}`,
   ),
-  ...['chaos', 'chaos/limits', 'chaos/models', 'e2e/egress', 'e2e/model-clients'].map((name) => `test/${name}`),
 ];
 
 /** The contract of stores is proven by functions that every adapter calls; it cites no ids. */

@@ -3,7 +3,10 @@
  * by its id in the titles of the tests that prove it. Without a workflow or a policy.
  */
 import { ofGovernance } from './requirements-of-governance.ts';
+import { ofPartialResults } from './partial/requirements.ts';
 import { ofStages } from './stages/requirements-of-stages.ts';
+import { ofTickets } from './tickets/requirements-of-tickets.ts';
+import { ofReversals } from './reversals/requirements-of-reversals.ts';
 import { ofWorkflows } from './requirements-of-workflows.ts';
 import { differences, whereOf } from './stated/contract-places.ts';
 import { seed000 } from './stated/seed-000.ts';
@@ -234,19 +237,25 @@ const lists: Readonly<Record<string, string>> = {
   'C9-start-6': 'the file is for its owner only',
 };
 
-const ofContract = Object.entries({ ...lists, ...ofWorkflows, ...ofStages, ...ofGovernance }).map(
-  ([id, says]): Requirement => {
-    const section = /^C(\d+)-/.exec(id)?.[1] ?? '';
-    return {
-      id,
-      source: `CONTRACT ${section}`,
-      says,
-      where: whereOf(id),
-      differs: differences[id] ?? null,
-      absent: null,
-    };
-  },
-);
+const ofContract = Object.entries({
+  ...lists,
+  ...ofWorkflows,
+  ...ofStages,
+  ...ofGovernance,
+  ...ofPartialResults,
+  ...ofTickets,
+  ...ofReversals,
+}).map(([id, says]): Requirement => {
+  const section = /^C(\d+)-/.exec(id)?.[1] ?? '';
+  return {
+    id,
+    source: `CONTRACT ${section}`,
+    says,
+    where: whereOf(id),
+    differs: differences[id] ?? null,
+    absent: null,
+  };
+});
 
 const ofSeeds = Object.entries({ ...seed000, ...seed001, ...seed002, ...seed003 }).map(([id, stated]): Requirement => {
   const { at, ...rest } = stated;

@@ -220,3 +220,18 @@ export function provesCalls(create: Create): void {
     assert.deepEqual(await store.key('acme', 'clerk', 'k'), { callId: holder.id, fingerprint: 'f1' });
   });
 }
+
+/** Who claimed a call and did not hear so. */
+export function provesLostClaims(create: Create): void {
+  const prove = withStore(create);
+
+  prove('a move that the call has left behind is not confirmed any more', async (store) => {
+    const call = aCall();
+    await mustCommit(store, inserting(call));
+    const claim = updating(call, { state: 'DISPATCHED', attempt: 1, owner });
+    await mustCommit(store, claim);
+    const claimed = await stored(store, call.id);
+    await mustCommit(store, updating(claimed, { state: 'RETRY_WAIT', owner: null }));
+    assert.equal(verdictOf(await commitOne(store, claim)), 'call');
+  });
+}

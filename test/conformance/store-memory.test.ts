@@ -5,17 +5,16 @@ import { createRandom } from '../simulation/random.ts';
 import type { Store } from '../../src/ports/store.ts';
 import { provesStore } from './store.ts';
 
-for (const forgetsTokens of [false, true])
-  provesStore(forgetsTokens ? 'memory that keeps tokens in rows' : 'memory', async () => {
-    const state = createMemoryState(createRandom(1, 'conformance'), forgetsTokens);
-    let open: Store | null = null;
-    let ageMs = 0;
-    state.age = () => ageMs;
-    return {
-      open: async () => (open = openMemoryStore(state, 1_600_000_000_000)),
-      // Nothing is lost but the incarnation itself: what was acknowledged is in the shared state.
-      crash: async () => void (open = null),
-      passes: (ms) => void (ageMs += ms),
-      remove: async () => open?.close(),
-    };
-  });
+provesStore('memory', async () => {
+  const state = createMemoryState(createRandom(1, 'conformance'));
+  let open: Store | null = null;
+  let ageMs = 0;
+  state.age = () => ageMs;
+  return {
+    open: async () => (open = openMemoryStore(state, 1_600_000_000_000)),
+    // Nothing is lost but the incarnation itself: what was acknowledged is in the shared state.
+    crash: async () => void (open = null),
+    passes: (ms) => void (ageMs += ms),
+    remove: async () => open?.close(),
+  };
+});

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 
 import type { CallId, SessionId } from '../../src/core/call/call.ts';
 import type { CallState } from '../../src/core/taxonomy.ts';
-import type { StoredCall } from '../../src/ports/store.ts';
+import type { StoredCall, StoredDecision } from '../../src/ports/store.ts';
 import {
   aCall,
   allStates,
@@ -157,4 +157,39 @@ export function provesReads(create: Create): void {
     );
     assert.deepEqual(await listed({ tenant: 'nobody' }), []);
   });
+}
+
+export function provesDecisions(create: Create): void {
+  const prove = withStore(create);
+
+  prove(
+    'decisions are read newest first, page by page, with the agent, the tool and the repeats of their calls',
+    async (store) => {
+      const states: CallState[] = ['DENIED', 'SUCCEEDED', 'AWAITING_APPROVAL', 'DENIED'];
+      const calls = states.map((state) => aCall({ state }));
+      for (const call of calls) await mustCommit(store, inserting(call, pathTo(call.state as CallState)));
+      await mustCommit(store, marking(calls[0]?.id as CallId, null, 3));
+      const found: StoredDecision[] = [];
+      for (;;) {
+        const page = await store.decisions(found.at(-1) ?? null, 2);
+        if (page.length === 0) break;
+        found.push(...page);
+      }
+      const [first, second, third, fourth] = calls.map(({ id }) => id);
+      assert.deepEqual(
+        found.map(({ call, kind, repeats }) => [call, kind, repeats]),
+        [
+          [fourth, 'refused', 0],
+          [third, 'held', 0],
+          [second, 'prepared', 0],
+          [first, 'refused', 3],
+        ],
+      );
+      const [newest] = found;
+      assert.deepEqual(
+        [newest?.tenant, newest?.agent, newest?.tool],
+        [calls[3]?.tenant, calls[3]?.agent, calls[3]?.tool],
+      );
+    },
+  );
 }

@@ -7,13 +7,13 @@ import { describe } from 'node:test';
 import { provesAccounts } from './store-accounts.ts';
 import { provesApprovalReads } from './store-approval-reads.ts';
 import { provesApprovals } from './store-approvals.ts';
-import { provesCalls } from './store-calls.ts';
+import { provesCalls, provesLostClaims } from './store-calls.ts';
 import { provesCompletion } from './store-completion.ts';
 import { provesDoubts } from './recovery/store-doubts.ts';
 import type { StoreHome } from './store-fixtures.ts';
 import { provesJournal } from './store-journal.ts';
 import { provesKeys } from './store-keys.ts';
-import { provesReads } from './store-reads.ts';
+import { provesDecisions, provesReads } from './store-reads.ts';
 import { provesReplies } from './store-replies.ts';
 import { provesSessions } from './store-sessions.ts';
 import { provesTickets } from './recovery/store-tickets.ts';
@@ -23,7 +23,10 @@ export type { StoreHome } from './store-fixtures.ts';
 
 export function provesStore(name: string, create: () => Promise<StoreHome>): void {
   describe(`${name} keeps the contract of stores`, () => {
-    describe('calls', () => provesCalls(create));
+    describe('calls', () => {
+      provesCalls(create);
+      provesLostClaims(create);
+    });
     describe('keys', () => provesKeys(create));
     describe('approvals', () => {
       provesApprovals(create);
@@ -33,6 +36,7 @@ export function provesStore(name: string, create: () => Promise<StoreHome>): voi
     describe('calls in doubt', () => provesDoubts(create));
     describe('completion', () => provesCompletion(create));
     describe('reads', () => provesReads(create));
+    describe('decisions', () => provesDecisions(create));
   });
   provesWriting(name, create);
 }

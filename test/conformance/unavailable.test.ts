@@ -60,7 +60,7 @@ describe('while the disk fails', { skip: whyNoFileLimit() }, () => {
     assert.equal(act.runs(), 1);
   });
 
-  test('[C9-store-3] an operator is told once, status says it, and both hear when it is over', async (t) => {
+  test('[C9-store-3] [S001-class-6] an operator is told once, status says it, and both hear when it is over', async (t) => {
     const gateway = await open(t, [aTool('act', () => 1)]);
     successOf(await gateway.call({ tool: 'act' }));
     assert.equal(gateway.status().store, 'available');
@@ -89,7 +89,7 @@ describe('while the disk fails', { skip: whyNoFileLimit() }, () => {
     successOf(await asked);
   });
 
-  test('[C9-store-4] a call is tried again on the schedule, and succeeds if the store is back in time', async (t) => {
+  test('[C9-store-4] [S001-class-6] a call is tried again on the schedule, and succeeds if the store is back in time', async (t) => {
     const waits: number[] = [];
     const firstWait = Promise.withResolvers<void>();
     const clock = {

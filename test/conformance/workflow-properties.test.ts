@@ -237,22 +237,26 @@ const places = [
 ] as const;
 
 for (const { where, run, share } of places)
-  test(`[C1-reachable-4] any workflow and any calls ${where}, from seed ${seed}`, { timeout: 3_600_000 }, async (t) => {
-    const acts = fc.array(act, { minLength: 4, maxLength: 24 });
-    const property = fc.asyncProperty(fc.nat(), acts, async (machine, some) => {
-      const workflow = mounted(machine);
-      if (workflow === null) return;
-      count.machines += 1;
-      await run(workflow, (gateway) => walk(workflow, some, gateway));
-    });
-    const before = { ...count };
-    const timeLimit = { interruptAfterTimeLimit: seconds * share * 1_000, markInterruptAsFailure: false };
-    await fc.assert(property, { seed, numRuns: 1_000_000, ...timeLimit });
-    const done = (what: keyof typeof count) => count[what] - before[what];
-    t.diagnostic(
-      `${done('machines')} workflows (${done('refusedMachines')} more could not be served), ${done('calls')} calls: ` +
-        `${done('successes')} successes, ${done('refusals')} refusals; ${done('offers')} offers taken up, ` +
-        `${done('ends')} times nothing was next, ${done('deadEnds')} of them dead ends`,
-    );
-    assert.ok(done('machines') > 0 && done('offers') > 0 && done('successes') > 0, 'nothing was tried');
-  });
+  test(
+    `[C1-reachable-4] [S000-refusal-2] [S000-recovery-1] any workflow and any calls ${where}, from seed ${seed}`,
+    { timeout: 3_600_000 },
+    async (t) => {
+      const acts = fc.array(act, { minLength: 4, maxLength: 24 });
+      const property = fc.asyncProperty(fc.nat(), acts, async (machine, some) => {
+        const workflow = mounted(machine);
+        if (workflow === null) return;
+        count.machines += 1;
+        await run(workflow, (gateway) => walk(workflow, some, gateway));
+      });
+      const before = { ...count };
+      const timeLimit = { interruptAfterTimeLimit: seconds * share * 1_000, markInterruptAsFailure: false };
+      await fc.assert(property, { seed, numRuns: 1_000_000, ...timeLimit });
+      const done = (what: keyof typeof count) => count[what] - before[what];
+      t.diagnostic(
+        `${done('machines')} workflows (${done('refusedMachines')} more could not be served), ${done('calls')} calls: ` +
+          `${done('successes')} successes, ${done('refusals')} refusals; ${done('offers')} offers taken up, ` +
+          `${done('ends')} times nothing was next, ${done('deadEnds')} of them dead ends`,
+      );
+      assert.ok(done('machines') > 0 && done('offers') > 0 && done('successes') > 0, 'nothing was tried');
+    },
+  );

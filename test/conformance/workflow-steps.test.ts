@@ -8,7 +8,7 @@ import { openWorkflow, refusal, success } from '../support/open-workflow.ts';
 import { coffee, counter } from '../support/workflows.ts';
 
 describe('a step', () => {
-  test('[C2-step-1] answers with the result, the new state and what is next, and names the session it opened', async (t) => {
+  test('[C2-step-1] [S000-recovery-2] answers with the result, the new state and what is next, and names the session it opened', async (t) => {
     const bar = await openWorkflow(t, [coffee()]);
     const reply = success(await bar.ask('take_order', { drink: 'latte' }));
     const { call_id: _call, session, next_action_schemas: schemas, ...rest } = reply;
@@ -40,7 +40,7 @@ describe('a step', () => {
     assert.equal((await bar.look(asked.session)).status, 'done');
   });
 
-  test('[C1-reachable-1] that is not reachable is refused in the form of the contract, with the guard that said no', async (t) => {
+  test('[C1-reachable-1] [S000-transition-1] [S000-transition-3] that is not reachable is refused in the form of the contract, with the guard that said no', async (t) => {
     const bar = await openWorkflow(t, [coffee()]);
     const session = await bar.open();
     const early = refusal(await bar.ask('pay', {}, { session }), 'invalid_transition');
@@ -54,7 +54,7 @@ describe('a step', () => {
     assert.deepEqual(full.valid_next_actions, ['pay', 'cancel']);
   });
 
-  test('[C1-known-1] with a name that nobody knows hears every name and the near one', async (t) => {
+  test('[C1-known-1] [S000-unknown-1] with a name that nobody knows hears every name and the near one', async (t) => {
     const bar = await openWorkflow(t, [coffee()]);
     const reply = refusal(await bar.ask('tako_order', {}), 'unknown_action');
     assert.deepEqual(reply.known_actions, ['take_order', 'add_modifier', 'pay', 'fulfill', 'cancel']);
@@ -66,7 +66,7 @@ describe('a step', () => {
     }
   });
 
-  test('[C3-form-1] that a validator refuses has its reason verbatim, and the field', async (t) => {
+  test('[C3-form-1] [S000-validation-1] [S000-validation-3] that a validator refuses has its reason verbatim, and the field', async (t) => {
     const bar = await openWorkflow(t, [coffee()]);
     const { session } = success(await bar.ask('take_order', { drink: 'latte' }));
     const reply = refusal(

@@ -49,7 +49,7 @@ describe('a throw of an action’s own body', () => {
     },
   };
   for (const [what, action] of Object.entries(harmless))
-    test(`[C9-throw-1] ${what} did not happen: effect none, and the action stays legal`, async (t) => {
+    test(`[C9-throw-1] [S000-error-3] ${what} did not happen: effect none, and the action stays legal`, async (t) => {
       const { gateway, session } = await opened(t, action);
       const reply = refusal(await gateway.ask('go', {}, { session }), 'action_error');
       assert.deepEqual([reply.effect, reply.valid_next_actions], ['none', ['go', 'other']]);

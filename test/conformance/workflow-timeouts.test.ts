@@ -47,7 +47,7 @@ async function timesOut(ask: () => Promise<unknown>) {
 }
 
 describe('a step is answered at its budget', () => {
-  test('[C6-budget-1] when its body waits for something that does not come', async (t) => {
+  test('[C6-budget-1] [S000-timeout-1] [S000-timeout-2] when its body waits for something that does not come', async (t) => {
     const gateway = await openWorkflow(t, [oneAction({ run: async () => new Promise(() => undefined) })]);
     const session = await gateway.open();
     const before = await gateway.look(session);
@@ -57,7 +57,7 @@ describe('a step is answered at its budget', () => {
     success(await gateway.ask('other', {}, { session }));
   });
 
-  test('[C6-budget-1] when its body runs in circles in a worker of its own', async (t) => {
+  test('[C6-budget-1] [S000-timeout-2] [S000-timeout-3] when its body runs in circles in a worker of its own', async (t) => {
     const isolated = oneAction({
       isolate: true,
       run: () => {
@@ -78,7 +78,7 @@ describe('a step is answered at its budget', () => {
     assert.ok((fenced.blocking_call_id ?? '') >= reply.call_id);
   });
 
-  test('[C6-budget-1] when its body does not listen to its signal', async (t) => {
+  test('[C6-budget-1] [S000-timeout-5] when its body does not listen to its signal', async (t) => {
     const heard: boolean[] = [];
     const deaf = oneAction({
       run: async (_inputs: unknown, { signal }: { signal: AbortSignal }) => {
@@ -92,7 +92,7 @@ describe('a step is answered at its budget', () => {
     assert.deepEqual(heard, [true], 'it was told');
   });
 
-  test("[C6-budget-2] when its body waits for an answer of the agent's user", async (t) => {
+  test("[C6-budget-2] [S000-timeout-6] [S000-timeout-7] when its body waits for an answer of the agent's user", async (t) => {
     const asking = oneAction({
       run: async (_inputs: unknown, { elicit }: { elicit: (message: string, schema: object) => Promise<unknown> }) =>
         elicit('really?', { type: 'object', properties: {} }),
@@ -163,7 +163,7 @@ async function openShell(t: TestContext, workflow: ReturnType<typeof oneAction>)
 
 describe('a body that comes back after its budget', () => {
   for (const how of ['finishes', 'fails'] as const)
-    test(`[C6-budget-3] and ${how} changes neither the state nor what the history said`, async (t) => {
+    test(`[C6-budget-3] [S000-timeout-4] and ${how} changes neither the state nor what the history said`, async (t) => {
       const held = createHeld();
       const gateway = await openWorkflow(t, [held.workflow]);
       const session = await gateway.open();

@@ -230,7 +230,7 @@ test('kill -9 of the forwarder between steps: the owner, and a new process, go o
   assert.deepEqual(bar.done(), ['order', 'order', 'pay']);
 });
 
-test('kill -9 of the owner between steps: the forwarder takes its place, and goes on with the same handle', async (t) => {
+test('[S001-class-9] kill -9 of the owner between steps: the forwarder takes its place, and goes on with the same handle', async (t) => {
   const bar = barProject(t);
   const first = await connectServe(t, ['./bar.ts'], { cwd: bar.home });
   await first.saying(/as its owner/);

@@ -61,7 +61,7 @@ test('pages: --before goes on where the last page ended', async (t) => {
   assert.deepEqual(found, [ids[2], ids[1], ids[0]]);
 });
 
-test('following prints records as they come and ends in good order', async (t) => {
+test('[S002-audit-1] following prints records as they come and ends in good order', async (t) => {
   const file = join(folder(t), 'recourse.db');
   const gateway = await startGateway(t, file);
   const tail = startRecourse(t, ['audit', 'tail', '--follow', '-n', '1', '--json', '--file', file]);

@@ -175,6 +175,9 @@ test('the package: built, without sources, it does the same, and help loads noth
   const checked = recourse(['check'], { cwd: home, command: packed });
   assert.equal(checked.status, 0, `${checked.stdout}${checked.stderr}`);
 
+  const demo = recourse(['demo', '--once', '--fast'], { cwd: home, command: packed });
+  assert.equal(demo.status, 0, `${demo.stdout}${demo.stderr}`);
+
   rmSync(join(home, 'dist/main-cli.js'));
   const broken = recourse(['calls', 'ls'], { command: packed });
   assert.deepEqual([broken.status, broken.stdout, broken.stderr.trimEnd().split('\n').length], [4, '', 1]);

@@ -40,6 +40,13 @@ test('the commands and their options', () => {
     call: ['session', 'idempotency-key', 'wait', 'model', 'config', 'url', 'key', 'key-file', 'json'],
     apply: ['watch', 'force', 'config', 'file', 'url', 'key', 'key-file', 'json'],
     status: ['config', 'file', 'url', 'key', 'key-file', 'json'],
+    'feedback add': ['note', 'config', 'file', 'url', 'key', 'key-file', 'json'],
+    'feedback ls': ['config', 'file', 'url', 'key', 'key-file', 'json'],
+    'feedback show': ['config', 'file', 'url', 'key', 'key-file', 'json'],
+    'feedback propose': ['playbook', 'set', 'changed', 'config', 'file', 'url', 'key', 'key-file', 'json'],
+    'feedback release': ['force', 'note', 'config', 'file', 'url', 'key', 'key-file', 'json'],
+    'feedback rollback': ['note', 'config', 'file', 'url', 'key', 'key-file', 'json'],
+    'feedback verify': ['config', 'file', 'json'],
     console: ['config', 'file', 'url', 'key', 'key-file', 'json'],
     'approvals ls': [
       'state',

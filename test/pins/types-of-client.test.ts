@@ -45,7 +45,7 @@ test('advice narrows by its type, with the names of TypeScript', () => {
   assert.equal(secondsIn({ type: 'retry_after', retryAfterSeconds: 3 }), 3);
 });
 
-test('what is thrown is told apart by its class', async () => {
+test('[S002-client-1] what is thrown is told apart by its class', async () => {
   const client = createClient({ transport: createScriptedTransport({ refund: defer({ approvalId: 'apr-1' }) }) });
   const error = (await client.call('refund').catch((thrown: unknown) => thrown)) as Refusal;
   if (error instanceof ToolDeniedError) {

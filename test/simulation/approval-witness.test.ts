@@ -62,6 +62,8 @@ const blank = {
   accounts: [],
   task: null,
   tickets: [],
+  reversals: [],
+  rollbacks: [],
   blobs: [],
   records: [],
 };

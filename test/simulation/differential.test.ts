@@ -70,7 +70,7 @@ test('SQLite and the model in memory end alike, commit by commit', { skip: onlyS
       const log: Transition[] = [];
       const onCommit = (transition: Transition) => void log.push(transition);
       await runSeed({ seed, workflows: seed % 2 === 0, approvals: seed % 3 === 0, onCommit });
-      const model = openMemoryStore(createMemoryState(createRandom(seed, 'model'), true), 0);
+      const model = openMemoryStore(createMemoryState(createRandom(seed, 'model')), 0);
       const opened = await openSqliteStore({ file: path.join(folder, `${seed}.db`), nowMs: () => 0 });
       assert.ok(opened.kind === 'opened');
       const real = opened.store;

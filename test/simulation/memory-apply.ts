@@ -1,6 +1,6 @@
 /**
  * Applies one transition to the shared state of a memory store. Everything is examined first, in the order of the port
- * (call, key, place, session, quotas, approvals, tickets, task), so that a conflict changes nothing.
+ * (call, key, place, session, quotas, approvals, tickets, reversals, rollbacks, task), so that a conflict changes nothing.
  */
 import type { CallId } from '../../src/core/call/call.ts';
 import type { CallChange, CommitResult, StoredCall, Transition } from '../../src/ports/store.ts';
@@ -9,6 +9,7 @@ import type { Chain, MemoryRecord } from './memory-journal.ts';
 import { quotaConflict, stageNothing, writeQuotas } from './limits/memory-quotas.ts';
 import { illegality } from './memory-legality.ts';
 import { changeSession, sessionConflict } from './memory-workflows.ts';
+import { closeSessions, stageReversals, undoingConflict, undoingIllegality } from './reversal/memory-reversals.ts';
 import { continuedEqual, ticketConflict } from './recovery/memory-tickets.ts';
 import {
   type CallRow,
@@ -25,30 +26,31 @@ type Committed = Extract<CommitResult, { kind: 'committed' }>;
 type Move = Exclude<CallChange, { kind: 'mark' }>;
 
 export function applyTransition(transition: Transition, state: MemoryState, chain: Chain, owner: string): CommitResult {
-  const problem = illegality(transition);
+  const problem = illegality(transition) ?? undoingIllegality(transition);
   if (problem !== null) return { kind: 'conflict', on: 'illegal', problem };
   const earlier = appliedBefore(transition, state);
   if (earlier !== null) return earlier;
   const quotas = stageNothing();
-  const { approvals, tickets } = staged(transition, state);
+  const papers = staged(transition, state);
   const conflict =
     callConflict(transition.call, state) ??
     keyConflict(transition, state) ??
     placeConflict(transition, state) ??
     sessionConflict(transition, state) ??
     quotaConflict(transition, quotas, state) ??
-    approvalConflict(transition.approvals, approvals) ??
-    ticketConflict(transition.tickets, tickets, state) ??
+    papersConflict(transition, papers, state) ??
     taskConflict(transition.task, state);
   if (conflict !== null) return conflict;
 
   // Nothing below can be refused.
   writeQuotas(quotas, state);
-  state.approvals = approvals;
-  state.tickets = tickets;
+  state.approvals = papers.approvals;
+  state.tickets = papers.tickets;
+  state.undoing = papers.undoing;
   writeTask(transition.task, state);
   for (const { hash, text } of transition.blobs) state.blobs.set(hash, text);
   const seq = changeSession(transition.session, transition.atMs, state);
+  closeSessions(transition, state);
   const records = appendRecords(transition, state, chain);
   const last = records.at(-1);
   const position = last === undefined ? null : { epoch: last.epoch, seq: last.seq };
@@ -60,17 +62,28 @@ export function applyTransition(transition: Transition, state: MemoryState, chai
   return result;
 }
 
+const papersConflict = (
+  transition: Transition,
+  { approvals, tickets, undoing }: ReturnType<typeof staged>,
+  state: MemoryState,
+): Conflict | null =>
+  approvalConflict(transition.approvals, approvals) ??
+  ticketConflict(transition.tickets, tickets, state) ??
+  undoingConflict(transition, undoing, state);
+
 /** Copies for the writes to be applied to; they count once nothing was refused. */
-function staged({ approvals, tickets }: Transition, state: MemoryState) {
+function staged({ approvals, tickets, reversals, rollbacks }: Transition, state: MemoryState) {
   return {
     approvals: approvals.length === 0 ? state.approvals : new Map(state.approvals),
     tickets: tickets.length === 0 ? state.tickets : new Map(state.tickets),
+    undoing: reversals.length + rollbacks.length === 0 ? state.undoing : stageReversals(state.undoing),
   };
 }
 
 function appliedBefore({ token, call }: Transition, state: MemoryState): Committed | null {
   const before = state.tokens.get(token) ?? null;
-  if (before === null || !state.forgetsTokens || call === null || call.kind === 'mark') return before;
+  // INVARIANT: a move that the call has left behind is not confirmed any more: whoever made it has lost the call.
+  if (before === null || call === null || call.kind === 'mark') return before;
   return state.calls.get(call.call.id)?.token === token ? before : null;
 }
 

@@ -1,5 +1,5 @@
 /** Point reads of a memory store, each at the moment it is asked. */
-import type { Position } from '../../src/core/journal/record.ts';
+import { decisionKinds, type Position } from '../../src/core/journal/record.ts';
 import type {
   CallFilter,
   Fence,
@@ -7,6 +7,7 @@ import type {
   Session,
   SessionFilter,
   StoredCall,
+  StoredDecision,
   StoredText,
 } from '../../src/ports/store.ts';
 import { approvalReads } from './memory-approvals.ts';
@@ -14,6 +15,7 @@ import { hashing, type MemoryRecord } from './memory-journal.ts';
 import { quotaReads } from './limits/memory-quotas.ts';
 import { standingOf } from './memory-workflows.ts';
 import { type CallRow, leftCalls, type MemoryState, nameOf, type PayloadPlace, placeName } from './memory-state.ts';
+import { reversalReads } from './reversal/memory-reversals.ts';
 import { ticketReads } from './recovery/memory-tickets.ts';
 
 /** What the port promises, without the promises: the simulated store decides when an answer arrives. */
@@ -66,12 +68,15 @@ export function createMemoryReader(state: MemoryState, epoch: number) {
     blob: (hash: string) => state.blobs.get(hash) ?? null,
     ...approvalReads(state),
     ...ticketReads(state),
+    ...reversalReads(state),
     ...quotaReads(state),
     listCalls: (filter: CallFilter): readonly StoredCall[] =>
       callsWhere(({ call }) => fits(call, filter), Infinity)
         .reverse()
         .slice(0, filter.limit),
     recordsOf: (id: string): readonly JournalEntry[] => (state.recordsByCall.get(id) ?? []).map(entryOf),
+    decisions: (before: Position | null, limit: number): readonly StoredDecision[] =>
+      decisionsBefore(state, before).slice(0, limit),
     epochs: () => state.chains.length,
     journal: (after: Position | null, limit: number): readonly MemoryRecord[] =>
       recordsAfter(state, after).slice(0, limit),
@@ -171,6 +176,18 @@ function recordsAfter(state: MemoryState, after: Position | null): MemoryRecord[
   const records = state.chains.flatMap((chain) => chain.records);
   if (after === null) return records;
   return records.filter(({ epoch, seq }) => epoch > after.epoch || (epoch === after.epoch && seq > after.seq));
+}
+
+function decisionsBefore(state: MemoryState, before: Position | null): readonly StoredDecision[] {
+  const records = state.chains.flatMap((chain) => chain.records).reverse();
+  return records.flatMap(({ epoch, seq, kind, timeMs, body, call: id }): readonly StoredDecision[] => {
+    const isLater = before !== null && (epoch > before.epoch || (epoch === before.epoch && seq >= before.seq));
+    const known = decisionKinds.find((each) => each === kind);
+    const call = id === null ? undefined : state.calls.get(id)?.call;
+    if (isLater || known === undefined || call === undefined) return [];
+    const { tenant, agent, tool, repeats } = call;
+    return [{ epoch, seq, kind: known, timeMs, call: call.id, tenant, agent, tool, repeats, body }];
+  });
 }
 
 function entryOf(record: MemoryRecord): JournalEntry {

@@ -17,6 +17,7 @@ import type {
 } from '../../src/ports/store.ts';
 import type { Chain, MemoryRecord } from './memory-journal.ts';
 import type { Random } from './random.ts';
+import { createReversalState, type ReversalState } from './reversal/reversal-state.ts';
 
 /** A payload's place: the record that holds it, and which of its parts. */
 export interface PayloadPlace {
@@ -64,6 +65,7 @@ export interface MemoryState {
   /** Replaced whole with every write, as everything here. */
   approvals: Map<string, Approval>;
   tickets: Map<string, Ticket>;
+  undoing: ReversalState;
   readonly tasks: Map<string, StoredTask>;
   readonly blobs: Map<string, string>;
   readonly tokens: Map<string, Extract<CommitResult, { kind: 'committed' }>>;
@@ -73,14 +75,12 @@ export interface MemoryState {
   /** Places of replies that reached their requesters. */
   readonly answered: Set<string>;
   readonly random: Random;
-  /** True: the token of a call's move is forgotten with its next move, as a store does that keeps it in the row. */
-  readonly forgetsTokens: boolean;
   onApplied: ApplyListener;
   /** How old the store is: the time that it was open, which no clock of a process changes. */
   age: () => number;
 }
 
-export function createMemoryState(random: Random, forgetsTokens = false): MemoryState {
+export function createMemoryState(random: Random): MemoryState {
   return {
     chains: [],
     calls: new Map(),
@@ -95,6 +95,7 @@ export function createMemoryState(random: Random, forgetsTokens = false): Memory
     buckets: new Map(),
     approvals: new Map(),
     tickets: new Map(),
+    undoing: createReversalState(),
     tasks: new Map(),
     blobs: new Map(),
     tokens: new Map(),
@@ -102,7 +103,6 @@ export function createMemoryState(random: Random, forgetsTokens = false): Memory
     recordsBySession: new Map(),
     answered: new Set(),
     random,
-    forgetsTokens,
     onApplied: () => undefined,
     age: () => 0,
   };

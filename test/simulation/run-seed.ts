@@ -45,9 +45,8 @@ const decideMs = 40_000;
 export function characterOf(seed: number): Omit<WorldOptions, 'seed'> {
   const random = createRandom(seed, 'character');
   const name = random.weighted<MixName>({ everything: 6, crashes: 2, store: 2, pauses: 1, sleep: 1, down: 1 });
-  const [wildClocks, forgetsTokens] = [random.chance(0.1), random.chance(0.3)];
-  const [workflows, quotas] = [random.chance(0.4), random.chance(0.25)];
-  return { mix: faultMixes[name], wildClocks, forgetsTokens, workflows, quotas };
+  const [wildClocks, workflows, quotas] = [random.chance(0.1), random.chance(0.4), random.chance(0.25)];
+  return { mix: faultMixes[name], wildClocks, workflows, quotas };
 }
 
 export async function runSeed(options: WorldOptions): Promise<SeedReport> {

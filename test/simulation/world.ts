@@ -38,7 +38,6 @@ export interface WorldOptions {
   readonly wildClocks?: boolean;
   /** How long the keyed tool knows its own work, whatever it promised. */
   readonly rememberMs?: number;
-  readonly forgetsTokens?: boolean;
   /** Sessions of workflows beside everything else; or what a process that starts now serves. */
   readonly workflows?: boolean | (() => ReadonlyMap<string, Workflow>);
   /** A policy that defers, people who decide, and an operator who changes it; or the policy it begins with. */
@@ -86,7 +85,7 @@ export function createWorld(options: WorldOptions) {
   const [coverage, approvalCoverage] = [createCoverage(), createCoverage(approvalColumns)];
   const policies = policiesOf(options, scheduler);
   const witness = createWitness({ policy: (hash) => policies?.byHash(hash) ?? null, nowMs: scheduler.nowMs });
-  const state = createMemoryState(createRandom(options.seed, 'store'), options.forgetsTokens ?? false);
+  const state = createMemoryState(createRandom(options.seed, 'store'));
   const replies = createReplyWitness(state, witness);
   const quotas = createQuotaWitness(quotasOf(options), state, witness.breaks);
   state.onApplied = (transition, records, owner) => {

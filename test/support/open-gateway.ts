@@ -40,7 +40,7 @@ interface Who {
 
 export interface OpenedGateway extends Pick<
   Gateway<readonly Tool[]>,
-  'approvals' | 'cancel' | 'openSession' | 'settle' | 'status' | 'close' | 'role'
+  'approvals' | 'cancel' | 'inbox' | 'openSession' | 'reversals' | 'settle' | 'status' | 'tickets' | 'close' | 'role'
 > {
   readonly file: string;
   readonly folder: string;
@@ -94,8 +94,11 @@ export async function openGateway(
     notices,
     role: gateway.role,
     approvals: gateway.approvals,
+    inbox: gateway.inbox,
     cancel: gateway.cancel,
     openSession: gateway.openSession,
+    reversals: gateway.reversals,
+    tickets: gateway.tickets,
     settle: gateway.settle,
     status: gateway.status,
     close: gateway.close,

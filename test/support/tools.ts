@@ -13,6 +13,8 @@ interface Settings {
   readonly reconcile?: NonNullable<Tool['reconcile']>;
   readonly quarantine_seconds?: number;
   readonly operation_key?: NonNullable<Tool['operation_key']>;
+  readonly partial?: NonNullable<Tool['partial']>;
+  readonly reverse?: NonNullable<Tool['reverse']>;
 }
 
 type Body = (args: Record<string, unknown>, context: ToolContext) => unknown;

@@ -1,5 +1,6 @@
 /** Keys that work everywhere: `g` and a letter opens a page, `?` shows help. Never while somebody writes. */
 import { pages } from '../pages/pages.ts';
+import { isWriting } from '../state/is-writing.ts';
 import { go } from '../state/route.ts';
 
 const sequenceMs = 1_200;
@@ -21,7 +22,3 @@ export function listenToKeys(onHelp: () => void): () => void {
   addEventListener('keydown', hear);
   return () => removeEventListener('keydown', hear);
 }
-
-/** Whether keys belong to a field. */
-export const isWriting = (target: EventTarget | null): boolean =>
-  target instanceof HTMLElement && (target.isContentEditable || /^(?:INPUT|TEXTAREA|SELECT)$/.test(target.tagName));

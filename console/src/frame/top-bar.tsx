@@ -15,7 +15,7 @@ export function TopBar({ who, onHelp }: { readonly who: Who; readonly onHelp: ()
     zone.value = zone.value === 'local' ? 'utc' : 'local';
   };
   return (
-    <div class="top-bar">
+    <header class="top-bar">
       <button type="button" class="bar-button number" onClick={nextZone} title="Switch between local time and UTC">
         <Icon name="clock" />
         <span>
@@ -36,6 +36,6 @@ export function TopBar({ who, onHelp }: { readonly who: Who; readonly onHelp: ()
         <Icon name="leave" />
         <span class="wide-only">Sign out</span>
       </button>
-    </div>
+    </header>
   );
 }

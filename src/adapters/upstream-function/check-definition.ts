@@ -8,6 +8,7 @@ import { defaultLimits } from '../../core/limits.ts';
 import { type Reach, reaches } from '../../core/policy/policy.ts';
 import { effectClasses, type EffectClass } from '../../core/taxonomy.ts';
 import { secondsToMs } from '../../core/values/duration.ts';
+import type { Reverse } from '../../core/reversal/declared-reverse.ts';
 import type { DeclaredRecovery, OperationKey } from '../../core/recovery/declared.ts';
 import { declaredRecovery } from './declared-recovery.ts';
 import { sourceOfBody } from './isolate/body-source.ts';
@@ -68,6 +69,7 @@ export interface CheckedTool {
   readonly throwProvesNone: boolean;
   readonly recovery?: DeclaredRecovery;
   readonly operationKey?: OperationKey;
+  readonly reverse?: Reverse;
 }
 
 /** A year: no upstream is known to remember keys for longer. */
@@ -93,6 +95,8 @@ const knownKeys = [
   'reconcile',
   'quarantine_seconds',
   'operation_key',
+  'partial',
+  'reverse',
   'isolate',
   'blocking',
   'run',
@@ -128,7 +132,7 @@ export function checkDefinition(definition: unknown): CheckedTool {
     throwProvesNone: false,
     reach: reachOf(name, given['reach']),
     ...declaredRecovery(
-      given,
+      { ...given, effect: effectClass },
       milliseconds(name, given, 'quarantine_seconds', maxQuarantineSeconds),
       (problem, fix) => {
         throw new ToolDefinitionError(name, problem, fix);

@@ -4,9 +4,11 @@
  */
 import { type DeclaredRecovery, type OperationKey, readRetryRule } from '../../core/recovery/declared.ts';
 import type { Probed, Reconcile, RetryRule } from '../../core/recovery/playbook.ts';
+import { leastWindowMs, maxWindowMs, readReverse, type Reverse } from '../../core/reversal/declared-reverse.ts';
 import type { ErrorCode } from '../../core/taxonomy.ts';
 import { canonicalText } from '../../core/values/canonical.ts';
 import { isObject, type Json } from '../../core/values/json.ts';
+import { declaredPartial, type Loose, type Refuse } from './declared-partial.ts';
 
 export interface WrittenRetry {
   /** False: it is sent once. */
@@ -31,23 +33,47 @@ export interface WrittenReconcile {
   readonly result?: (found: never, args: never) => unknown;
 }
 
-type Loose = Readonly<Record<string, unknown>>;
-type Refuse = (problem: string, fix: string) => never;
+export interface WrittenReverse {
+  /** The tool that undoes it. */
+  readonly tool: string;
+  /** Its arguments: an expression (CEL) for each, over `args` and `result` of the call. */
+  readonly args: Readonly<Record<string, string>>;
+  /** How long after its success a call can be undone. */
+  readonly window_seconds: number;
+}
 
 export function declaredRecovery(
-  { retry, reconcile, operation_key: operationKey }: Loose,
+  { retry, reconcile, partial, operation_key: operationKey, reverse, effect }: Loose,
   quarantineMs: number | null,
   refuse: Refuse,
-): { readonly recovery?: DeclaredRecovery; readonly operationKey?: OperationKey } {
+): { readonly recovery?: DeclaredRecovery; readonly operationKey?: OperationKey; readonly reverse?: Reverse } {
   const recovery: DeclaredRecovery = {
     ...(retry === undefined ? {} : { retry: retryOf(retry, refuse) }),
     ...(reconcile === undefined ? {} : { reconcile: reconcileOf(reconcile, refuse) }),
     ...(quarantineMs === null ? {} : { quarantineMs }),
+    ...(partial === undefined ? {} : { partial: declaredPartial(partial, refuse) }),
   };
   return {
     ...(Object.keys(recovery).length === 0 ? {} : { recovery }),
     ...(operationKey === undefined ? {} : { operationKey: operationOf(operationKey, refuse) }),
+    ...(reverse === undefined ? {} : { reverse: reverseOf(reverse, effect, refuse) }),
   };
+}
+
+function reverseOf(written: unknown, effect: unknown, refuse: Refuse): Reverse {
+  const { tool, args, window_seconds: seconds, ...strange } = isObject(written) ? (written as Loose) : {};
+  const [other] = Object.keys(strange);
+  if (typeof tool !== 'string' || other !== undefined)
+    return refuse('its reverse is not usable', "write reverse: { tool, args: { name: 'result.id' }, window_seconds }");
+  if (effect === 'pure') return refuse('it is pure, and a read has nothing to undo', 'leave reverse out');
+  const windowMs = typeof seconds === 'number' ? seconds * 1_000 : 0;
+  if (!(windowMs >= leastWindowMs && windowMs <= maxWindowMs))
+    return refuse('window_seconds of its reverse is not usable', 'use a number of seconds from 1 up to a year');
+  const read = readReverse(tool, args, Math.round(windowMs));
+  if (read.ok) return read.reverse;
+  const [first] = read.problems;
+  const what = first?.argument === null ? 'args' : `'${first?.argument ?? ''}'`;
+  return refuse(`${what} of its reverse is wrong: ${first?.problem ?? ''}`, 'write an expression over args and result');
 }
 
 function retryOf(retry: unknown, refuse: Refuse): RetryRule {

@@ -5,11 +5,12 @@
 import { classify } from '../../core/recovery/classify.ts';
 import { codes, effects, errors, kinds } from '../../core/taxonomy.ts';
 import type { Effect, ErrorCode, ErrorKind, ErrorSubject } from '../../core/taxonomy.ts';
-import { type Failure, type ItemFailure, makeFailure } from '../../ports/upstream.ts';
+import { maxFailedItems } from '../../core/partial/partial-rule.ts';
+import { type Failure, type ItemFailure, makeFailure, type UpstreamResult } from '../../ports/upstream.ts';
 import { chainOf, chainText, gatheredBy, wrappedMessage } from './cause-chain.ts';
 import { kindOfCode } from './coded-failure.ts';
 import { maxMessageChars, messageOf, nameOf, read, textOf } from './read-thrown.ts';
-import { isToolFailure } from './tool-failure.ts';
+import { isPartialResult, isToolFailure } from './tool-failure.ts';
 
 export { messageOf, nameOf, read } from './read-thrown.ts';
 
@@ -87,15 +88,29 @@ const secondsOf = (seconds: unknown): number | null =>
 export function itemFailures(errors: unknown): readonly ItemFailure[] {
   const length = read(errors, 'length');
   if (typeof length !== 'number') return [];
-  return Array.from({ length: Math.min(length, 10_000) }, (_, index) => {
+  return Array.from({ length: Math.min(length, maxFailedItems + 1) }, (_, index) => {
     const error = read(errors, index);
     const item = read(error, 'item');
     return {
       item: typeof item === 'string' || (typeof item === 'number' && Number.isFinite(item)) ? item : index,
       kind: kindOf(read(error, 'kind')),
       message: textOf(read(error, 'message'), maxMessageChars) ?? 'failed without a message',
+      ...provenOf(error),
     };
   });
+}
+
+function provenOf(error: unknown): Pick<ItemFailure, 'subject' | 'effect'> {
+  const [subject, effect] = [textOf(read(error, 'subject'), 100), effectOf(read(error, 'effect'))];
+  return { ...(subject === null ? {} : { subject }), ...(effect === null ? {} : { effect }) };
+}
+
+/** What a body returned that did not throw; `plain` makes it what can be passed on. */
+export function outcomeOf(returned: unknown, plain: (output: unknown) => unknown = (output) => output): UpstreamResult {
+  if (!isPartialResult(returned)) return { kind: 'returned', output: plain(returned), errors: [] };
+  const of: unknown = read(returned, 'of');
+  const counted = typeof of === 'number' && Number.isInteger(of) && of > 0 ? { of } : {};
+  return { kind: 'returned', output: plain(returned.result), errors: itemFailures(returned.errors), ...counted };
 }
 
 /** A kind that is not in the taxonomy is `unknown`. */

@@ -10,14 +10,13 @@ import { describeMismatch } from '../../core/schema/field-errors.ts';
 import { type Attempt, type Failure, makeFailure, type Upstream, type UpstreamResult } from '../../ports/upstream.ts';
 import type { Validated, Validator } from '../../ports/validator.ts';
 import { ToolDefinitionError, type CheckedTool, type LocalBody } from './check-definition.ts';
-import { failureOf, itemFailures } from './describe-throw.ts';
+import { failureOf, outcomeOf } from './describe-throw.ts';
 import { judgeArguments } from './declared-schema.ts';
 import { checkedTool, type Tool } from './tool.ts';
 import { servicesOf, noServices, type BodyServices } from './body-services.ts';
 import { createModuleThreads, type Frozen, type ModuleThreads } from './isolate/module-thread.ts';
 import { runStage } from './stage/run-stage.ts';
 import { contextFacts, createContext, type ToolContext } from './tool-context.ts';
-import { isPartialResult } from './tool-failure.ts';
 import { watchEventLoop, type LoopWatch } from './watch-event-loop.ts';
 import {
   createWorkerPool,
@@ -96,6 +95,7 @@ function entryOf(checked: CheckedTool, defaultTimeoutMs: number): ToolEntry {
     ...(reportsWithinMs === null ? {} : { reports_within_ms: reportsWithinMs }),
     input: input.written,
     output: output === null ? null : output.written,
+    ...(checked.reverse === undefined ? {} : { reverse: JSON.parse(checked.reverse.declared) as Json }),
   });
   return {
     name,
@@ -106,6 +106,7 @@ function entryOf(checked: CheckedTool, defaultTimeoutMs: number): ToolEntry {
     reportsWithinMs,
     ...(checked.recovery === undefined ? {} : { recovery: checked.recovery }),
     ...(checked.operationKey === undefined ? {} : { operationKey: checked.operationKey }),
+    ...(checked.reverse === undefined ? {} : { reverse: checked.reverse }),
     input: input.rule,
     invokes: name,
     inputSchema: input.listed,
@@ -194,8 +195,7 @@ async function runHere(run: LocalBody, args: Json, context: ToolContext, signal:
   try {
     // INVARIANT: a body gets its own copy. The state is made from the arguments that were validated.
     const returned = await run(structuredClone(args) as never, context);
-    if (!isPartialResult(returned)) return { kind: 'returned', output: returned, errors: [] };
-    return { kind: 'returned', output: returned.result, errors: itemFailures(returned.errors) };
+    return outcomeOf(returned);
   } catch (thrown) {
     return failed(failureOf(thrown, signal));
   }

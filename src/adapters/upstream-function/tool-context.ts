@@ -4,12 +4,12 @@
  */
 import type { Json, JsonObject } from '../../core/values/json.ts';
 import type { Reply } from '../../core/call/reply.ts';
-import type { Attempt, Elicited } from '../../ports/upstream.ts';
+import { type Attempt, type Elicited, keyOf } from '../../ports/upstream.ts';
 import type { BodyServices } from './body-services.ts';
 import { chainOf, chainText } from './cause-chain.ts';
 import { codedFailure, type Fail } from './coded-failure.ts';
 import { maxMessageChars, textOf } from './read-thrown.ts';
-import { ToolFailure, type FailureStatement } from './tool-failure.ts';
+import { partial, ToolFailure, type FailureStatement } from './tool-failure.ts';
 
 export interface ToolContext<Context = JsonObject | null> {
   /** Aborted when nobody waits for the result any more. */
@@ -17,7 +17,7 @@ export interface ToolContext<Context = JsonObject | null> {
   readonly call_id: string;
   /** 1 for the first time that the call is sent. */
   readonly attempt: number;
-  /** The same for every attempt of the call: pass it to services that can deduplicate. */
+  /** The same for every attempt that does the same: pass it to services that can deduplicate. */
   readonly idempotency_key: string;
   readonly session: string | null;
   readonly agent: string;
@@ -40,16 +40,21 @@ export interface ToolContext<Context = JsonObject | null> {
   readonly suppressed: (reason: string, error?: unknown) => void;
   /** Ends the body with a failure that says precisely what went wrong. */
   readonly fail: Fail;
+  /** A result of which some items failed: what was done, and an error for each of the others. `of`: how many there are. */
+  readonly partial: typeof partial;
 }
 
 /** The part of a context that can be sent to a worker. */
-export type ContextFacts = Omit<ToolContext, 'signal' | 'fail' | 'elicit' | 'sample' | 'tools' | 'suppressed'>;
+export type ContextFacts = Omit<
+  ToolContext,
+  'signal' | 'fail' | 'partial' | 'elicit' | 'sample' | 'tools' | 'suppressed'
+>;
 
 export function contextFacts(attempt: Attempt): ContextFacts {
   return {
     call_id: attempt.callId,
     attempt: attempt.attempt,
-    idempotency_key: attempt.callId,
+    idempotency_key: keyOf(attempt),
     session: attempt.session,
     agent: attempt.agent,
     tenant: attempt.tenant,
@@ -71,6 +76,7 @@ export function createContext(facts: ContextFacts, signal: AbortSignal, services
         reason: textOf(reason, maxMessageChars) ?? 'no reason was given',
         error: error === undefined ? null : chainText(chainOf(error)),
       }),
+    partial,
     fail(first: unknown, code?: unknown, message?: unknown, more?: unknown): never {
       throw typeof first === 'string'
         ? codedFailure(first, code, message, more)

@@ -19,9 +19,13 @@ export interface FailureStatement {
 }
 
 export interface ItemFailureStatement {
+  /** Its name, or its place among the items. */
   readonly item: string | number;
   readonly kind: ErrorKind;
   readonly message: string;
+  readonly subject?: ErrorSubject;
+  /** Only if the body can prove it. */
+  readonly effect?: Effect;
 }
 
 // Registered symbols, so that objects of another copy of this module are recognised.
@@ -52,10 +56,16 @@ export interface PartialResult<Result> {
   readonly [partialMark]: true;
   readonly result: Result;
   readonly errors: readonly ItemFailureStatement[];
+  readonly of?: number;
 }
 
-export function partial<Result>(result: Result, errors: readonly ItemFailureStatement[]): PartialResult<Result> {
-  return { [partialMark]: true, result, errors };
+/** `of`: how many items there were. If all of them failed, the call has failed. */
+export function partial<Result>(
+  result: Result,
+  errors: readonly ItemFailureStatement[],
+  { of }: { readonly of?: number } = {},
+): PartialResult<Result> {
+  return { [partialMark]: true, result, errors, ...(of === undefined ? {} : { of }) };
 }
 
 /** Never throws: the value may be a proxy that throws when read. */

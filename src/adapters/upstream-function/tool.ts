@@ -6,7 +6,8 @@ import type { Reach } from '../../core/policy/policy.ts';
 import type { EffectClass } from '../../core/taxonomy.ts';
 import { checkDefinition, type CheckedTool, type LocalBody } from './check-definition.ts';
 import type { InputOf, OutputOf, StandardSchema } from './standard-schema.ts';
-import type { WrittenReconcile, WrittenRetry } from './declared-recovery.ts';
+import type { WrittenPartial } from './declared-partial.ts';
+import type { WrittenReconcile, WrittenRetry, WrittenReverse } from './declared-recovery.ts';
 import type { ToolContext } from './tool-context.ts';
 import type { PartialResult } from './tool-failure.ts';
 
@@ -63,6 +64,10 @@ export interface DescribedTool<Name extends string, Input, Output> {
   readonly quarantine_seconds?: number;
   /** Calls with the same key are the same operation: one in doubt fences the others of its session. */
   readonly operation_key?: (args: never) => string;
+  /** How its partial results are read, and whether failed items are sent again. */
+  readonly partial?: WrittenPartial;
+  /** How a call of it is undone. */
+  readonly reverse?: WrittenReverse;
 }
 
 /** In this thread (async, or sync that never blocks), or in a worker from its own source. */

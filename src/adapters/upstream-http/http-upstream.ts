@@ -3,7 +3,14 @@
  * Never rejects, and never sends an attempt twice. Sets no timeouts for calls: the shell does.
  */
 import { isObject, type JsonObject } from '../../core/values/json.ts';
-import { type Attempt, type HearLate, isTimeout, type Upstream, type UpstreamResult } from '../../ports/upstream.ts';
+import {
+  type Attempt,
+  type HearLate,
+  isTimeout,
+  keyOf,
+  type Upstream,
+  type UpstreamResult,
+} from '../../ports/upstream.ts';
 import type { HttpRequest } from '../shared/http/http-request.ts';
 import { injectCredentials } from '../shared/http/inject-credentials.ts';
 import { buildRequest } from './build-request.ts';
@@ -126,11 +133,11 @@ function afterHops(ended: HttpEnd, hops: number, wasRefused: boolean): HttpEnd {
   return { kind: 'lost', how: 'closed', cause: `after a redirect: ${ended.cause}` };
 }
 
-function requestOf(target: HttpTarget, tool: HttpTool, { args, callId }: Attempt) {
+function requestOf(target: HttpTarget, tool: HttpTool, attempt: Attempt) {
+  const { args } = attempt;
   if (args !== null && !isObject(args))
     return { ok: false, problem: 'the arguments of an HTTP tool are an object' } as const;
-  // The key is the same for every attempt of a call.
-  const key = tool.effectClass === 'pure' ? null : callId;
+  const key = tool.effectClass === 'pure' ? null : keyOf(attempt);
   return buildRequest(target, tool.plan, (args ?? {}) as JsonObject, key);
 }
 

@@ -112,7 +112,8 @@ async function interpretSuccess(answer: HttpAnswer, { target, tool, hide, limits
   const { output } = read;
   const isEmpty = output === null && (emptyStatuses.includes(answer.status) || tool.plan.method === 'HEAD');
   const errors = isEmpty ? [] : ((await tool.checkOutput?.(output)) ?? []);
-  if (errors.length === 0) return { kind: 'returned', output, errors: [] };
+  const mixed = answer.status === 207 ? ({ mixed: true } as const) : {};
+  if (errors.length === 0) return { kind: 'returned', output, errors: [], ...mixed };
   const message = describeMismatch(tool.name, errors);
   const tell = (shown: Json) => ({ message, cause: cut(JSON.stringify(shown), limits.maxCauseChars) });
   return malformed(message, { ...tell(output), given: { output, tell } });

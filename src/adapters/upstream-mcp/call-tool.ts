@@ -4,7 +4,7 @@
  * twice that may have been carried out.
  */
 import { isObject, type JsonObject } from '../../core/values/json.ts';
-import type { Attempt, HearLate, UpstreamResult } from '../../ports/upstream.ts';
+import { type Attempt, type HearLate, keyOf, type UpstreamResult } from '../../ports/upstream.ts';
 import { checkOutput } from './tools/check-output.ts';
 import { errorMeaning } from './mcp-config.ts';
 import type { McpLimits } from './mcp-limits.ts';
@@ -146,7 +146,11 @@ function problemIn(answer: WireAnswer): string | null {
   return isTrouble ? describeAnswer(answer) : null;
 }
 
-/** The key is the same for every attempt of a call, for servers that deduplicate. */
-function metaOf({ callId, attempt }: Attempt): JsonObject {
-  return { 'recourse/call_id': callId, 'recourse/idempotency_key': callId, 'recourse/attempt': attempt };
+/** The key is the same for every attempt that sends the same, for servers that deduplicate. */
+function metaOf(attempt: Attempt): JsonObject {
+  return {
+    'recourse/call_id': attempt.callId,
+    'recourse/idempotency_key': keyOf(attempt),
+    'recourse/attempt': attempt.attempt,
+  };
 }

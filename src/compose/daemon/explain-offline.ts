@@ -69,7 +69,9 @@ type Asked =
   | 'approvalOf'
   | 'pendingApprovals'
   | 'bucket'
-  | 'account';
+  | 'account'
+  | 'ticketFences'
+  | 'continuing';
 
 /** What the gates read from a store. There is none, so nothing has happened before this call. */
 const nothingKept: Pick<Store, Asked> = {
@@ -78,6 +80,8 @@ const nothingKept: Pick<Store, Asked> = {
   call: async () => null,
   approval: async () => null,
   approvalOf: async () => null,
+  ticketFences: async () => [],
+  continuing: async () => null,
   pendingApprovals: async () => 0,
   bucket: async () => null,
   account: async () => ({ held: 0, settled: 0, allowed: 0, approval: null }),

@@ -39,7 +39,7 @@ export function demoWorld({ open, version, onNotice }: DemoParts) {
           version,
           onNotice,
           onListening: (listening) => void (url = listening),
-          onReady: () => order.onReady({ url, open: url }),
+          onReady: ({ console: link }) => order.onReady({ url, open: link ?? url }),
           onSlowStart: (seconds) => order.onTrouble(`the gateway is still starting after ${seconds} s`),
           onSuccession: () => undefined,
         },

@@ -72,11 +72,15 @@ function readResult(server: string, tool: HostedTool, result: unknown): Upstream
   return failed(makeFailure('unknown', `'${server}' gave no result of an upstream`));
 }
 
-function readOutput(tool: HostedTool, { output, errors }: Readonly<Record<string, unknown>>): UpstreamResult {
+function readOutput(tool: HostedTool, said: Readonly<Record<string, unknown>>): UpstreamResult {
+  const { output, errors, of, mixed } = said;
   const plain = plainResult(output, maxDepth);
   if (!plain.ok) return failed(plain.failure);
   const wrong = tool.checkOutput?.(plain.output) ?? [];
-  if (wrong.length === 0) return { kind: 'returned', output: plain.output, errors: itemFailures(errors) };
+  const counted = typeof of === 'number' && Number.isInteger(of) && of > 0 ? { of } : {};
+  const parted = mixed === true ? ({ mixed } as const) : {};
+  if (wrong.length === 0)
+    return { kind: 'returned', output: plain.output, errors: itemFailures(errors), ...counted, ...parted };
   const message = describeMismatch(tool.entry.name, wrong);
   const cause = canonicalText(wrong.map(({ path, expected }) => ({ path, expected })));
   const given = { output: plain.output, tell: () => ({ message, cause }) };

@@ -46,6 +46,8 @@ export interface ProjectRequest {
   readonly cwd: string;
   /** The configuration; recourse.yaml in `cwd` if not given. */
   readonly file?: string;
+  /** What the configuration would say, in place of what the file says. */
+  readonly text?: string;
   /** Only this workflow: its name in the configuration, or the path of its module. */
   readonly workflowArgument?: string;
   /** For `${NAME}`; that of the process if not given. */
@@ -88,7 +90,7 @@ export interface BrokenProject {
 export async function loadProject(request: ProjectRequest): Promise<LoadedProject> {
   const { cwd, workflowArgument: wanted } = request;
   const file = path.resolve(cwd, request.file ?? configName);
-  const read = await readText(file);
+  const read = request.text === undefined ? await readText(file) : ({ ok: true, text: request.text } as const);
   if (!read.ok) return loadWithoutConfig(request, read);
   const shown = path.relative(cwd, file) || file;
   const beside = await readProjectFiles(file, read.text, cwd);

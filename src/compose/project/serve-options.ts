@@ -13,6 +13,7 @@ import type { Policy } from '../../core/policy/policy.ts';
 import type { Notifier } from '../../ports/notifier.ts';
 import { GatewayError } from '../../core/values/gateway-error.ts';
 import { type RecoveryConfig, recoveryOf } from '../upstreams/tool-recovery.ts';
+import type { TicketRules } from '../../core/ticket/terms.ts';
 import type { Hosted } from '../extensions/hosted-tools.ts';
 import type { Running } from '../extensions/start-extensions.ts';
 import { validatorsIn, type ValidatorOf } from '../extensions/validate-tools.ts';
@@ -40,6 +41,7 @@ export interface ServingOptions {
   /** Asked for each call; absent without a policy. */
   readonly policy?: () => Policy | null;
   readonly recovery?: RecoveryConfig;
+  readonly ticketRules?: TicketRules;
   /** The state of a server changed. */
   readonly onServer?: (status: UpstreamStatus) => void;
   /** The tools of servers changed. */
@@ -73,6 +75,7 @@ export function servingOptions(project: Project, servers: readonly McpUpstreamCo
     limits: project.config.runtime.limits,
     dns: project.config.runtime.dns,
     recovery: recoveryOf(project.config, project.models),
+    ticketRules: project.config.tickets,
     onNotice: who.onNotice,
   };
 }

@@ -1,4 +1,4 @@
-/** What is declared about recovery cannot change while a gateway runs, and a change is not ignored. */
+/** What servers and tools declare about recovery cannot change while a gateway runs; the gateway's playbook can. */
 import assert from 'node:assert/strict';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -30,7 +30,6 @@ async function applied(t: TestContext, next: string) {
 }
 
 const changes: readonly (readonly [what: string, from: string, to: string, told: string])[] = [
-  ['an entry', 'rate_limited: escalate', 'cancelled: escalate', 'playbook'],
   ['a breaker', 'failures: 2', 'failures: 3', 'tools'],
   ['an operation key', 'args.order', 'args.id', 'tools'],
   ['an expression of a read', 'result.found', 'result.there', 'tools'],
@@ -43,6 +42,15 @@ for (const [what, from, to, told] of changes)
     assert.match(answer.problems[0]?.message ?? '', new RegExp(`^${told} changed`));
     assert.equal(answer.problems[0]?.fix, 'restart recourse up');
   });
+
+test('another playbook of the gateway is in force at once, and recorded', async (t) => {
+  const answer = await applied(t, yaml.replace('rate_limited: escalate', 'cancelled: escalate'));
+  assert.ok(answer.ok && answer.changed);
+  assert.deepEqual(
+    answer.changes.map(({ details }) => details.map(({ says }) => says)),
+    [['the playbook is another: recourse playbook show']],
+  );
+});
 
 test('lines that only moved change nothing', async (t) =>
   assert.equal((await applied(t, `# a comment\n\n${yaml}`)).ok, true));

@@ -7,7 +7,13 @@ import { describeLadder } from '../../core/call/decide.ts';
 import { operatorTenant } from '../../core/call/identity.ts';
 import { safeText } from '../../core/values/redact.ts';
 import { createHttpDoor, type HttpDoor } from '../../doors/http/http-door.ts';
-import type { HttpDoorOptions, HttpDoorParts, StatusReport, UpstreamRecovery } from '../../doors/http/parts.ts';
+import type {
+  Applied,
+  HttpDoorOptions,
+  HttpDoorParts,
+  StatusReport,
+  UpstreamRecovery,
+} from '../../doors/http/parts.ts';
 import { createApprovals } from '../../shell/approval/approvals.ts';
 import { createBudgets } from '../../shell/budget/budget-service.ts';
 import { type CallCounts, countOpenTickets, countPending, createCallCounts } from '../../shell/look/counts.ts';
@@ -21,12 +27,15 @@ import { policyHash, gapsOf } from '../../shell/upkeep/record-runtime.ts';
 import { suppressedOf } from '../../shell/upkeep/record-suppressed.ts';
 import { policyOf, type Shell } from '../../shell/shell.ts';
 import { reportTask } from '../../shell/completion/tasks.ts';
+import { showImprovements } from '../../shell/improvement/show-improvements.ts';
+import { readChange } from '../improvement/read-change.ts';
 import { createTickets } from '../../shell/ticket/ticket-service.ts';
 import { createLooks } from '../../shell/look/looks.ts';
 import { createTenantView } from '../../shell/look/tenant-view.ts';
 import { createWorkflowService, type WorkflowService } from '../../shell/session/workflow-service.ts';
 import type { Authenticate } from '../state/authenticate.ts';
 import type { Governance } from './governance.ts';
+import { createPolicyFile } from './policy/policy-file.ts';
 import { driftFromLock, liveTools } from '../upstreams/list-servers.ts';
 import { reportExtension } from '../extensions/report-extension.ts';
 import type { LastingGateway } from './keep-open.ts';
@@ -95,6 +104,9 @@ export function openHttpDoor(order: HttpDoorOrder, { current }: LastingGateway, 
     get budgets() {
       return createBudgets(shell());
     },
+    get improvements() {
+      return showImprovements(shell(), (change) => readChange(change, governance.project(), process.cwd()));
+    },
     complete: (raw, who, by) => completeSession(raw, who, shell(), by),
     reportTask: (callId, who) => reportTask(callId, who, shell()),
     tools: (who) =>
@@ -106,16 +118,8 @@ export function openHttpDoor(order: HttpDoorOrder, { current }: LastingGateway, 
       })),
     models: modelsOf(current),
     policy: () => governance.current()?.written ?? null,
-    async applyPolicy(by, force) {
-      const applied = await governance.apply(by.name, force);
-      if (!applied.ok) return applied;
-      const { policy, changed, changes } = applied;
-      const hash = policy === null ? null : policyHash(policy, shell());
-      const agents = [...(policy?.agents.keys() ?? [])];
-      const forced = governance.forced().map(({ file, line, message }) => `${file}:${line} ${message}`);
-      const about = { changed, policy: hash, agents, changes: changes as unknown as JsonObject[], forced };
-      return { ok: true, about };
-    },
+    policyFile: createPolicyFile(governance, process.cwd()),
+    applyPolicy: (by, force) => applyPolicy(governance, by.name, force, shell()),
     status: (tenant): StatusReport => {
       const { live, ladder } = shell();
       const policy = governance.current();
@@ -165,6 +169,17 @@ export function openHttpDoor(order: HttpDoorOrder, { current }: LastingGateway, 
     notify: (notice) => shell().ports.notify(notice),
   };
   return createHttpDoor(parts, { allowedHosts: order.hosts, allowedOrigins: order.hosts, ...order.options });
+}
+
+async function applyPolicy(governance: Governance, by: string, force: boolean, shell: Shell): Promise<Applied> {
+  const applied = await governance.apply(by, force);
+  if (!applied.ok) return applied;
+  const { policy, changed, changes } = applied;
+  const hash = policy === null ? null : policyHash(policy, shell);
+  const agents = [...(policy?.agents.keys() ?? [])];
+  const forced = governance.forced().map(({ file, line, message }) => `${file}:${line} ${message}`);
+  const about = { changed, policy: hash, agents, changes: changes as unknown as JsonObject[], forced };
+  return { ok: true, about };
 }
 
 /** Providers of models, and what an agent may ask of them. */

@@ -7,7 +7,6 @@ import { EventEmitter } from 'node:events';
 import type { Server } from 'node:http';
 import path from 'node:path';
 import type { Problem } from '../../config/problem.ts';
-import { GatewayError } from '../../core/values/gateway-error.ts';
 import { defaultLimits } from '../../core/limits.ts';
 import { boundConnections, type BoundConnections } from '../../doors/http/bound-connections.ts';
 import { createConsoleDoor } from '../../doors/console/console-door.ts';
@@ -18,6 +17,8 @@ import type { Ready } from './ready.ts';
 import { createRouter, type Router } from './route-requests.ts';
 import { expectedStore, storeOfProject } from '../state/find-store.ts';
 import { createGovernance, type Governance, type RecordedChange } from './governance.ts';
+import { errorsBeside, judgeStart, recordChange } from '../improvement/record-change.ts';
+import { liveRecovery } from '../upstreams/tool-recovery.ts';
 import { driftFromLock, liveTools } from '../upstreams/list-servers.ts';
 import { openIdentity, type OpenIdentity } from '../state/authenticate.ts';
 import type { Served } from './open-mcp-door.ts';
@@ -70,10 +71,6 @@ export type UpEnd =
   | Refused;
 
 const defaultAddress: Address = { host: '127.0.0.1', port: 7_411 };
-const modeNotices = {
-  audit: 'AUDIT MODE from here on: policy is recorded and NOT enforced; every call that it denies runs.',
-  enforce: 'policy is enforced from here on.',
-} as const;
 const defaultGraceMs = 5_000;
 /** A stop during the start does not wait for servers that hang. */
 const startsStoppedWithinMs = 2_000;
@@ -139,14 +136,13 @@ async function start(order: UpOrder, open: OpenForServing): Promise<Start> {
     if (!loaded.ok) return { problems: loaded.problems, forcible: false };
     const { project } = loaded;
     const { checkErrors } = await import('../project/check-errors.ts');
-    const errors = checkErrors(project);
+    const errors = [...checkErrors(project)];
     if (errors.length > 0 && !order.force) return { problems: errors, forcible: true };
     const { coldStartGraceMs } = project.config.runtime;
     if (coldStartGraceMs > defaultGraceMs) clearTimeout(slow);
     let gateway: LastingGateway | null = null;
     const record = async (change: RecordedChange) => gateway !== null && recordChange(change, gateway, order.onTrouble);
-    const errorsIn = async (next: Project) =>
-      checkErrors(next, gateway === null ? undefined : liveTools(gateway.current().upstreams));
+    const errorsIn = async (next: Project) => (gateway === null ? checkErrors(next) : errorsBeside(next, gateway));
     const governance = createGovernance(project, { load, errorsIn, record }, errors);
     const file = await storeOfProject(project, order.file, order.onTrouble);
     const running = await startForProject(project, order.onNotice);
@@ -159,6 +155,7 @@ async function start(order: UpOrder, open: OpenForServing): Promise<Start> {
       ...serving,
       running,
       policy: governance.current,
+      recovery: liveRecovery(governance.project),
       onServer: reporter.hear,
       onTools: () => void tools.emit('changed'),
     };
@@ -171,9 +168,11 @@ async function start(order: UpOrder, open: OpenForServing): Promise<Start> {
       });
     gateway = await openWith(running, opened);
     try {
-      const change = { next: project.policy, last: null, by: 'recourse up --force', forced: errors };
-      if (errors.length > 0 && !(await record(change)))
-        throw new GatewayError('not_writable', 'the store could not record that errors were forced: try again');
+      const stops = await judgeStart(project, errors, { gateway, force: order.force, onTrouble: order.onTrouble });
+      if (stops.length > 0) {
+        await gateway.close({ drain_seconds: 0 });
+        return { problems: stops, forcible: true };
+      }
       const openAs = order.openAs === null ? null : { tenant: 'default', agent: order.openAs };
       const identity = await openIdentity({ store: options.file, openAs, onTrouble: order.onTrouble });
       return { governance, gateway, identity, reporter, tools, running, file: options.file };
@@ -184,20 +183,6 @@ async function start(order: UpOrder, open: OpenForServing): Promise<Start> {
   } finally {
     clearTimeout(slow);
   }
-}
-
-async function recordChange(
-  { next, last, by, forced }: RecordedChange,
-  gateway: LastingGateway,
-  onTrouble: UpOrder['onTrouble'],
-): Promise<boolean> {
-  const { recordPolicy } = await import('../../shell/upkeep/record-runtime.ts');
-  const change = { next, last, by, forced: forced.map(({ file, line, message }) => `${file}:${line} ${message}`) };
-  const recorded = await recordPolicy(change, gateway.current().shell);
-  // A change of mode is printed, as the mode is at the start.
-  if (recorded && next !== null && last !== null && next.written.mode !== last.written.mode)
-    onTrouble(modeNotices[next.written.mode]);
-  return recorded;
 }
 
 async function undo(started: Start): Promise<void> {

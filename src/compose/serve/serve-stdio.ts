@@ -7,6 +7,8 @@ import { Writable } from 'node:stream';
 import type { Problem } from '../../config/problem.ts';
 import { serveStdio } from '../../doors/mcp/stdio/serve-stream.ts';
 import type { Notifier } from '../../ports/notifier.ts';
+import { GatewayError } from '../../core/values/gateway-error.ts';
+import { uncoveredIn } from '../improvement/cover-project.ts';
 import { checkErrors } from '../project/check-errors.ts';
 import { expectedStore, storeOfProject } from '../state/find-store.ts';
 import { driftFromLock, liveTools } from '../upstreams/list-servers.ts';
@@ -114,7 +116,7 @@ async function serve(
         file: options.file,
         onSuccession: say,
         onFailure: order.onTrouble,
-      }),
+      }).then((opened) => mustBeCovered(project, opened)),
     ),
   );
   const gateway = soonOpen(opening);
@@ -139,6 +141,15 @@ async function serve(
     await gateway.close();
   }
   return { kind: 'ended' };
+}
+
+/** As `up`, which can be forced. */
+async function mustBeCovered(project: Project, gateway: LastingGateway): Promise<LastingGateway> {
+  const [uncovered] = await uncoveredIn(project, 'recourse stdio', gateway.current().shell);
+  if (uncovered === undefined) return gateway;
+  await gateway.close({ drain_seconds: 0 });
+  const { file, line, message, fix } = uncovered;
+  throw new GatewayError('bad_options', `${file}:${line}: ${message}; ${fix}`);
 }
 
 /** Stands in for the gateway until it is open; no request arrives before that. */

@@ -3,6 +3,7 @@ import type { Begin } from '../../adapters/store-sqlite/file/head-file.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { Ids } from '../../ports/ids.ts';
 import type { Behind } from '../upstreams/join-upstreams.ts';
+import type { TicketRules } from '../../core/ticket/terms.ts';
 import type { RecoveryConfig } from '../upstreams/tool-recovery.ts';
 
 /** For the primer and for tests that must not depend on the time of day. */
@@ -14,4 +15,5 @@ export interface SystemParts extends Pick<Behind, 'onServer' | 'onTools' | 'dns'
   /** Whether a store may be created. */
   readonly begin?: Begin;
   readonly recovery?: RecoveryConfig | undefined;
+  readonly ticketRules?: TicketRules | undefined;
 }

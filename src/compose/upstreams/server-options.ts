@@ -6,6 +6,7 @@ import {
   declaredRecovery,
   type WrittenReconcile,
   type WrittenRetry,
+  type WrittenReverse,
 } from '../../adapters/upstream-function/declared-recovery.ts';
 import type { ErrorMeaning, McpRule, McpUpstreamConfig } from '../../adapters/upstream-mcp/mcp-config.ts';
 import type { WrittenRecovery } from '../../config/config.ts';
@@ -38,6 +39,8 @@ export interface ServerToolOptions {
   readonly quarantine_seconds?: number;
   /** Calls with the same key are the same operation: one in doubt fences the others of its session. */
   readonly operation_key?: (args: never) => string;
+  /** How a call of it is undone. */
+  readonly reverse?: WrittenReverse;
 }
 
 interface CommonServerOptions {
@@ -126,7 +129,7 @@ function ruleRecovery(
   rule: ServerToolOptions,
 ): RecoveryConfig['servers'][number]['rules'][number] {
   const whose = `'${match}' of server '${server}'`;
-  const { recovery, operationKey } = declaredRecovery(
+  const { recovery, operationKey, reverse } = declaredRecovery(
     { ...rule },
     milliseconds(rule, 'quarantine_seconds'),
     (problem, fix) => refuse(`${whose}: ${problem}; ${fix}`),
@@ -135,6 +138,7 @@ function ruleRecovery(
     match,
     recovery: written({ ...playbookOf(rule.playbook, whose), ...recovery }),
     ...(operationKey === undefined ? {} : { operationKey: { of: operationKey, declared: String(rule.operation_key) } }),
+    ...(reverse === undefined ? {} : { reverse: { declared: reverse } }),
   };
 }
 

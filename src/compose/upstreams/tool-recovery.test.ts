@@ -7,7 +7,7 @@ import { aTool as aFunction } from '../../../test/support/tools.ts';
 import { readConfig } from '../../config/read-config.ts';
 import { ToolFailure } from '../../adapters/upstream-function/tool-failure.ts';
 import { defaultPlaybook } from '../../core/recovery/playbook.ts';
-import { addOperationKeys, createRecovery, recoveryOf } from './tool-recovery.ts';
+import { addDeclared, createRecovery, recoveryOf } from './tool-recovery.ts';
 
 const yaml = `playbook:
   server_error_5xx: { escalate_to_human: { queue: gateway } }
@@ -71,7 +71,7 @@ test('a server has a breaker unless it is off, and a function has none', () => {
 test('the same entry gives the same objects, so that nothing is hashed twice', () => {
   const config = declared();
   const recovery = createRecovery(config);
-  const complete = addOperationKeys(config);
+  const complete = addDeclared(config);
   const refund = named('payments/refund');
   assert.equal(recovery(refund), recovery(refund));
   assert.equal(complete(refund), complete(refund));

@@ -9,6 +9,8 @@ import type { ModelProvider } from '../../core/model/model-provider.ts';
 import { providerRecovery } from '../../core/model/provider-tools.ts';
 import { type DeclaredRecovery, defaultBreaker, joinRecovery } from '../../core/recovery/declared.ts';
 import type { ToolRecovery } from '../../core/recovery/playbook.ts';
+import { checkedTool, type Tool } from '../../adapters/upstream-function/tool.ts';
+import type { Reverse } from '../../core/reversal/declared-reverse.ts';
 import { upstreamOf } from '../../shell/shell.ts';
 
 export interface RecoveryConfig {
@@ -19,7 +21,9 @@ export interface RecoveryConfig {
 type RecoveryServer = Pick<ServerConfig, 'name' | 'recovery'> & {
   /** What counts before anything that a file says. */
   readonly first?: readonly DeclaredRecovery[];
-  readonly rules: readonly Pick<ToolRule, 'match' | 'recovery' | 'operationKey'>[];
+  readonly rules: readonly (Pick<ToolRule, 'match' | 'recovery' | 'operationKey'> & {
+    readonly reverse?: { readonly declared: Reverse };
+  })[];
 };
 
 /** What a configuration declares, of everything that has tools. */
@@ -34,6 +38,18 @@ export const recoveryOf = (
     ...models.map((written) => ({ ...written, rules: [], first: firstOf(written, providers) })),
     ...hosted,
   ],
+});
+
+/** The same, as the project in force at each moment says it. */
+export const liveRecovery = (
+  project: () => { readonly config: Config; readonly models: readonly ModelProvider[] },
+): RecoveryConfig => ({
+  get playbook() {
+    return project().config.playbook;
+  },
+  get servers() {
+    return recoveryOf(project().config, project().models).servers;
+  },
 });
 
 /** A playbook in the file counts also where the kind of the provider has a retry rule, which would replace it. */
@@ -59,10 +75,18 @@ function ruleIn({ name, rules }: RecoveryServer, policyName: string): RecoverySe
   return rules.find(({ match }) => matchesGlob(match, policyName.slice(name.length + 1)));
 }
 
-/** INVARIANT: the same object for the same entry, so that its playbook is hashed once. */
+/**
+ * INVARIANT: the same object for the same entry, so that its playbook is hashed once. Until the playbook of the gateway
+ * is another.
+ */
 export function createRecovery(config = undeclared): (tool: ToolEntry) => ToolRecovery {
-  const known = new WeakMap<ToolEntry, ToolRecovery>();
+  let known = new WeakMap<ToolEntry, ToolRecovery>();
+  let { playbook } = config;
   return (tool) => {
+    if (config.playbook !== playbook) {
+      known = new WeakMap();
+      ({ playbook } = config);
+    }
     const before = known.get(tool);
     if (before !== undefined) return before;
     const declared = levelsFor(tool.policyName, config).map((level) => level.declared);
@@ -72,15 +96,40 @@ export function createRecovery(config = undeclared): (tool: ToolEntry) => ToolRe
   };
 }
 
-/** Adds operation keys to entries. The same entry gives the same object, so that its manifest is hashed once. */
-export function addOperationKeys({ servers } = undeclared): (tool: ToolEntry) => ToolEntry {
+/** The tools that undo others, by what is written alone: also while the server of the others is away. */
+function reversersOf({ servers }: RecoveryConfig, tools: readonly Tool[]): ReadonlySet<string> {
+  const written = servers.flatMap(({ rules }) => rules.flatMap(({ reverse }) => reverse?.declared.tool ?? []));
+  return new Set([...written, ...tools.flatMap((each) => checkedTool(each).reverse?.tool ?? [])]);
+}
+
+/**
+ * Adds what rules of the file say about entries: operation keys, how a call is undone, and that a tool undoes others.
+ * The same entry gives the same object, so that its manifest is hashed once.
+ */
+export function addDeclared(config = undeclared, tools: readonly Tool[] = []): (tool: ToolEntry) => ToolEntry {
   const known = new WeakMap<ToolEntry, ToolEntry>();
+  const reversers = reversersOf(config, tools);
   return (tool) => {
-    const server = servers.find(({ name }) => tool.name.startsWith(`${name}/`));
-    const key = server === undefined ? undefined : ruleIn(server, tool.name)?.operationKey;
-    if (key === undefined) return tool;
-    const made = known.get(tool) ?? { ...tool, operationKey: key.of };
+    const before = known.get(tool);
+    if (before !== undefined) return before;
+    const made = withDeclared(tool, config, reversers);
     known.set(tool, made);
     return made;
+  };
+}
+
+function withDeclared(tool: ToolEntry, { servers }: RecoveryConfig, reversers: ReadonlySet<string>): ToolEntry {
+  const server = servers.find(({ name }) => tool.name.startsWith(`${name}/`));
+  const rule = server === undefined ? undefined : ruleIn(server, tool.name);
+  const { operationKey, reverse } = rule ?? {};
+  // INVARIANT: what only reads has nothing to undo, whatever a rule for many tools says.
+  const undoes = tool.effectClass === 'pure' ? undefined : reverse;
+  const isReversal = reversers.has(tool.policyName);
+  if (operationKey === undefined && undoes === undefined && !isReversal) return tool;
+  return {
+    ...tool,
+    ...(operationKey === undefined ? {} : { operationKey: operationKey.of }),
+    ...(undoes === undefined ? {} : { reverse: undoes.declared }),
+    ...(isReversal ? { isReversal } : {}),
   };
 }

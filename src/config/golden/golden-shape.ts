@@ -41,6 +41,24 @@ const resultShape: Shape = {
     fields: {
       status: { shape: text('its status', { oneOf: ['ok', 'partial', 'error', 'timeout'] }), required: true },
       error: { shape: errorShape },
+      items: {
+        shape: listOf(
+          'with partial: the items that failed, of those that were sent',
+          {
+            kind: 'fields',
+            says: 'an item that failed',
+            fields: {
+              item: { shape: text('its name') },
+              kind: { shape: text('the kind of its failure', { oneOf: names(kinds) }), required: true },
+              subject: { shape: text('what it was about', { oneOf: subjects }) },
+              effect: { shape: text("the tool's own word about its effect", { oneOf: names(effects) }) },
+            },
+          },
+          1,
+          maxResults,
+        ),
+      },
+      of: { shape: count('with partial: how many items were sent', 1, 10_000) },
       effect: { shape: text("the tool's own word about its effect", { oneOf: names(effects) }) },
       code: { shape: text('the code that the tool gave it', { oneOf: names(codes) }) },
       took: { shape: duration('how long it took', 0, week) },
@@ -108,6 +126,16 @@ export const goldenShape: Shape = {
     evidence: { shape: text('what the evidence shows when it is read again', { oneOf: ['same', 'changed'] }) },
     credential: {
       shape: text('what asking for another secret gives', { oneOf: ['new', 'same', 'unavailable'] }),
+    },
+    items: {
+      shape: {
+        kind: 'fields',
+        says: 'what the tool declares about failed items',
+        fields: {
+          retry: { shape: flag('whether they are sent again by themselves') },
+          keys: { shape: text('what the upstream deduplicates by', { oneOf: ['request', 'item'] }) },
+        },
+      },
     },
     clock: { shape: text('when the call is made', { pattern: [instant, 'an instant such as 2026-01-01T12:00:00Z'] }) },
     chance: {

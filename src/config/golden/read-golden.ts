@@ -24,6 +24,7 @@ import {
 } from '../../core/taxonomy.ts';
 import { isObject, type Json, type JsonObject } from '../../core/values/json.ts';
 import { unreachable } from '../../core/values/unreachable.ts';
+import type { ItemFailure } from '../../core/partial/partial-rule.ts';
 import { createProblemList, type Problem, type Tell } from '../problem.ts';
 import { placeOf, readShape } from '../shape/read-shape.ts';
 import { mapOf, numberOf, textOf } from '../yaml/plain-values.ts';
@@ -72,6 +73,7 @@ function goldenOf(read: JsonObject, file: string, tree: Tree, tell: Tell): Golde
     probe: textOf(read['probe']) as Probed['kind'] | null,
     evidence: textOf(read['evidence']) as EvidenceNow,
     credential: textOf(read['credential']) as CredentialNow,
+    items: { retry: mapOf(read['items'])['retry'] === true, keyedByItem: mapOf(read['items'])['keys'] === 'item' },
     clockMs,
     chance: chancesIn(read['chance']),
     expect: {
@@ -105,12 +107,27 @@ function resultOf(read: Json): GoldenResult {
   const fields = isObject(read) ? (read as JsonObject) : { status: read };
   const { status, effect, code, took, retry_budget: budget } = fields;
   const tookMs = numberOf(took) ?? 0;
-  if (status === 'ok' || status === 'partial') return { tookMs, failure: null };
+  if (status === 'ok') return { tookMs, failure: null };
+  if (status === 'partial') return { tookMs, failure: null, ...itemsOf(fields) };
   const said = { effect: textOf(effect) as Effect | null, code: textOf(code) as ErrorCode | null };
   return {
     tookMs,
     failure: { ...silent, ...said, budgetLeft: budget !== false, error: errorOf(status, fields['error']) },
   };
+}
+
+function itemsOf({ items, of }: JsonObject): Pick<GoldenResult, 'items'> {
+  const failed = listIn(items).map((each, at): ItemFailure => {
+    const { item, kind, subject, effect } = mapOf(each);
+    return {
+      item: textOf(item) ?? numberOf(item) ?? at,
+      kind: textOf(kind) as ItemFailure['kind'],
+      message: '',
+      ...(typeof subject === 'string' ? { subject } : {}),
+      ...(typeof effect === 'string' ? { effect: effect as Effect } : {}),
+    };
+  });
+  return failed.length === 0 ? {} : { items: { failed, of: numberOf(of) } };
 }
 
 /** An error that nobody described is one that nobody recognises. */

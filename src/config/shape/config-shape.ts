@@ -7,7 +7,7 @@ import { duration, type Field, listOf, named, type Shape, text } from './shape.t
 import { headersShape, httpShape, requestFields } from './http-shape.ts';
 import { credentialsShape } from './credentials-shape.ts';
 import { addedName, extensionsShape, kindUse } from './extension-shape.ts';
-import { notifyShape, rolesShape } from './section-shapes.ts';
+import { notifyShape, rolesShape, ticketsShape } from './section-shapes.ts';
 import { modelsShape } from './models-shape.ts';
 import { playbookShape, serverRecoveryFields, toolRecoveryFields } from './recovery-shape.ts';
 import { workflowShape } from '../workflow/workflow-shape.ts';
@@ -174,6 +174,7 @@ export const configShape: Shape = {
     credentials: { shape: credentialsShape },
     notify: { shape: notifyShape },
     playbook: { shape: playbookShape },
+    tickets: { shape: ticketsShape },
     extensions: { shape: extensionsShape },
     workflows: {
       shape: named('the workflows', {

@@ -1,6 +1,7 @@
 /** Shapes of what is declared about recovery: playbooks, breakers, retries and reads. Data only. */
 import { defaultBreaker, maxBaseMs, maxRetries } from '../../core/recovery/declared.ts';
 import { queuePattern, reasonPattern } from '../../core/recovery/read-playbook.ts';
+import { leastWindowMs, maxWindowMs } from '../../core/reversal/declared-reverse.ts';
 import { codes, compensations, effectClasses, verdicts } from '../../core/taxonomy.ts';
 import { cel, count, duration, type Field, type FieldsShape, flag, listOf, named, type Shape, text } from './shape.ts';
 
@@ -117,6 +118,47 @@ const reconcileShape: Shape = {
   },
 };
 
+const fieldPath = (root: 'args' | 'result', says: string): Shape =>
+  text(says, { pattern: [`^${root}(?:\\.[A-Za-z_][A-Za-z0-9_]*)*$`, `a path such as ${root}.list`] });
+
+const partialShape: Shape = fields('how its partial results are read, and whether failed items are sent again', {
+  items: fieldPath('args', 'where the arguments list the items'),
+  name: cel('over item: how an item is named; by itself, or by its place, if not given'),
+  entries: cel('over args and result: the list of entries of an answer'),
+  failed: cel('over entry, index and args: whether an entry is a failed item; every entry is one if not given'),
+  item: cel('over entry, index and args: which item it is about; the one at its place if not given'),
+  kind: cel('over entry, index and args: a kind of failure, or an HTTP status; unknown if not given'),
+  message: cel('over entry, index and args: what is told of it'),
+  results: fieldPath('result', 'where a result lists what was done'),
+  retry: flag('true: failed items are sent again by themselves; false if not given'),
+  keys: text('item: the upstream deduplicates each item by itself; request if not given', {
+    oneOf: ['request', 'item'],
+  }),
+});
+const reverseShape: Shape = {
+  kind: 'fields',
+  says: 'how a call of it is undone: by a call of another tool',
+  fields: {
+    tool: {
+      shape: text('the tool that undoes it', {
+        pattern: ['^[^\\s/*]{1,64}/[^\\s*]{1,128}$', 'the whole name of a tool, such as payments/refund'],
+      }),
+      required: true,
+    },
+    args: {
+      shape: named('its arguments by name', cel('over args and result of the call: one argument'), [
+        '^[^\\u0000]{1,128}$',
+        'the name of an argument',
+      ]),
+      required: true,
+    },
+    window: {
+      shape: duration('how long after its success it can be undone', leastWindowMs, maxWindowMs),
+      required: true,
+    },
+  },
+};
+
 /** Keys of a server. */
 export const serverRecoveryFields: Readonly<Record<string, Field>> = {
   playbook: { shape: playbookShape },
@@ -134,8 +176,10 @@ export const toolRecoveryFields: Readonly<Record<string, Field>> = {
   playbook: { shape: playbookShape },
   retry: { shape: retryShape },
   reconcile: { shape: reconcileShape },
+  reverse: { shape: reverseShape },
   quarantine: {
     shape: duration('how long after a doubt a call may still be carried out; 60s if not given', 1_000, day),
   },
+  partial: { shape: partialShape },
   operation_key: { shape: cel('over args, giving a text: calls with the same text are the same operation') },
 };

@@ -1,14 +1,42 @@
 /** Shapes of the sections roles and notify. Data only. */
 import { webhookEvents } from '../../core/http/webhook-message.ts';
+import { queuePattern } from '../../core/recovery/read-playbook.ts';
 import { notifyFormats } from '../config.ts';
+import { durationPattern } from '../duration.ts';
 import { kindUse } from './extension-shape.ts';
-import { duration, listOf, named, type Shape, text } from './shape.ts';
+import { duration, type Field, flag, listOf, named, type Shape, text } from './shape.ts';
 
 const person = text('a person, as their key names them', {
   pattern: ['^[^\\u0000-\\u0020\\u007f]{1,128}$', 'a name without spaces, at most 128 characters'],
 });
 
 export const rolesShape: Shape = named('people by role', listOf('the people who have it', person, 1));
+
+const orNever = (says: string) =>
+  text(says, { pattern: [`^(?:never|${durationPattern.slice(1, -1)})$`, 'a duration such as 4h or 7d, or never'] });
+
+const queueFields: Readonly<Record<string, Field>> = {
+  due: { shape: orNever('after which time a ticket is overdue; 4h if not given') },
+  expires: { shape: orNever('after which time it ends by itself; 7d if not given, never for the queue in_doubt') },
+  who: {
+    shape: listOf('who answers: people as their keys name them, or roles; everybody who may, if not given', person, 1),
+  },
+  client: { shape: flag("whether the user of the agent's own client may answer; no if not given") },
+};
+
+export const ticketsShape: Shape = {
+  kind: 'fields',
+  says: 'how long tickets may take, and who answers them',
+  fields: {
+    ...queueFields,
+    queues: {
+      shape: named('what differs for one queue', { kind: 'fields', says: 'one queue', fields: queueFields }, [
+        queuePattern,
+        '1 to 64 letters, digits, _ . or -',
+      ]),
+    },
+  },
+};
 
 const mailAddress = text('an address of mail', {
   pattern: [

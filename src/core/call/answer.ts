@@ -22,6 +22,8 @@ export interface Envelope {
   readonly step?: StepView;
   /** What the dispatcher made of failures; absent without any. */
   readonly dispatch?: DispatchView;
+  /** With which the call can be undone once it has succeeded. */
+  readonly reversalToken?: string;
 }
 
 /** `outcome` is null for a success at the first attempt of this process. */
@@ -47,6 +49,7 @@ export function succeeded(envelope: Envelope, result: unknown, errors: readonly 
     ...offered(envelope.nextActions),
     call_id: envelope.callId,
     session: envelope.session,
+    ...(envelope.reversalToken === undefined ? {} : { reversal_token: envelope.reversalToken }),
     ...attemptsOf(envelope),
     ...(errors.length > 0 ? { errors } : {}),
     ...(envelope.step?.done === true ? { done: true } : {}),

@@ -54,6 +54,8 @@ export interface Call {
   readonly owner: IncarnationId | null;
   /** True once an attempt was sent whose effect nobody could rule out. */
   readonly tainted: boolean;
+  /** True once some of its items are on record as done and the others are sent again: it cannot end as not done. */
+  readonly kept?: boolean;
   readonly createdAtMs: number;
   readonly deadlineAtMs: number;
   /** When someone must look at the call again: its deadline, its lease, its next retry. */

@@ -3,6 +3,7 @@ import type { Json, JsonObject } from '../values/json.ts';
 import type { Metered, ModelUse } from '../model/model-use.ts';
 import type { Reach } from '../policy/policy.ts';
 import type { DeclaredRecovery, OperationKey } from '../recovery/declared.ts';
+import type { Reverse } from '../reversal/declared-reverse.ts';
 import type { EffectClass } from '../taxonomy.ts';
 
 /** One wrong field: where, what would be right, what was sent. */
@@ -33,6 +34,8 @@ export interface CredentialUse {
 export interface ToolEntry {
   readonly name: string;
   readonly description: string;
+  /** It runs phase by phase, and goes on after a crash. */
+  readonly isStage?: true;
   readonly effectClass: EffectClass;
   readonly timeoutMs: number;
   /** For `keyed`: how long the upstream remembers our key. A resend after that is a second write. */
@@ -69,6 +72,10 @@ export interface ToolEntry {
   readonly recovery?: DeclaredRecovery;
   /** Which calls are the same operation: one in doubt fences the others of its session. Absent: no two are. */
   readonly operationKey?: OperationKey;
+  /** How a call of it is undone. Absent: it cannot be. */
+  readonly reverse?: Reverse;
+  /** It undoes calls of another tool: called directly only where a rule permits it by its exact name. */
+  readonly isReversal?: true;
   /** The credentials that its calls may need; absent: none. */
   readonly credentials?: readonly CredentialUse[];
   /** It uses models: which one a request asks for, and what those can do. Absent: none. */

@@ -21,7 +21,14 @@ export type CallEvent =
   /** The attempt ended otherwise; `effect` is what is proven about it. */
   | { readonly kind: 'failed'; readonly attempt: number; readonly effect: Effect }
   /** The attempt failed, and may be sent again at a later time. */
-  | { readonly kind: 'retry_planned'; readonly attempt: number; readonly effect: Effect; readonly atMs: number }
+  | {
+      readonly kind: 'retry_planned';
+      readonly attempt: number;
+      readonly effect: Effect;
+      readonly atMs: number;
+      /** Some items are done and on record; only the others are sent again. */
+      readonly keeps?: true;
+    }
   /** The attempt was dispatched and provably never sent. */
   | { readonly kind: 'withheld'; readonly attempt: number; readonly atMs: number }
   /** Whoever owned the attempt is gone, or past its lease. `mayResend` is what the effect class allows now. */
@@ -68,7 +75,12 @@ export function advance(call: Call, event: CallEvent): Advance {
       return failed(call, event.effect, event.attempt);
     case 'retry_planned':
       if (!isCurrent(call, event.attempt) || call.state !== 'DISPATCHED') return orphan(call, event.attempt);
-      return retryPlanned(call, event.effect, event.attempt, event.atMs);
+      return retryPlanned(
+        event.keeps === true ? { ...call, kept: true } : call,
+        event.effect,
+        event.attempt,
+        event.atMs,
+      );
     case 'withheld':
       if (!isCurrent(call, event.attempt) || call.state !== 'DISPATCHED') return unmoved(call);
       return waits(call, 'RETRY_WAIT', 'retry_planned', event.atMs);
@@ -80,7 +92,7 @@ export function advance(call: Call, event: CallEvent): Advance {
       return cancelled(call);
     case 'proved':
       if (!isIn(call, 'IN_DOUBT')) return unmoved(call);
-      return ended(call, event.effect === 'applied' ? 'SUCCEEDED' : 'FAILED', 'settled');
+      return event.effect === 'applied' ? ended(call, 'SUCCEEDED', 'settled') : notDone(call);
     case 'released':
       return isIn(call, 'IN_DOUBT')
         ? // The clock of a call stands still while it waits for a person.
@@ -133,10 +145,19 @@ function claimed(call: Call, owner: IncarnationId, leaseUntilMs: number): Advanc
 /** FAILED is a proof that nothing happened; whatever falls short of it is doubt. A read cannot be in doubt. */
 function failed(call: Call, effect: Effect, attempt: number): Advance {
   if (effect === 'applied') return ended(call, 'SUCCEEDED', 'settled');
-  if (call.effectClass === 'pure') return ended(call, 'FAILED', 'settled');
-  if (effect === 'none' && !call.tainted) return ended(call, 'FAILED', 'settled');
+  if (call.effectClass === 'pure') return notDone(call);
+  if (effect === 'none' && !call.tainted) return notDone(call);
   // A late failure that proves nothing leaves the doubt as it was.
   return call.state === 'IN_DOUBT' ? orphan(call, attempt) : doubted(call);
+}
+
+/** INVARIANT: a call of which some items are done never ends as a proof that nothing happened. */
+const notDone = (call: Call): Advance => ended(call, call.kept === true ? 'SUCCEEDED' : 'FAILED', 'settled');
+
+/** Between two attempts: it ends with what is done, as an attempt that sends nothing. */
+function endsWithKept(call: Call): Advance {
+  const [next, effects] = ended(call, 'SUCCEEDED', 'settled');
+  return [next, [record('DISPATCHED', 'dispatched'), ...effects]];
 }
 
 function retryPlanned(call: Call, effect: Effect, attempt: number, atMs: number): Advance {
@@ -154,12 +175,16 @@ function abandoned(call: Call, resend: boolean, nowMs: number): Advance {
 function expired(call: Call): Advance {
   if (isIn(call, 'PREPARED', 'AWAITING_APPROVAL')) return ended(call, 'EXPIRED', 'expired');
   if (!isIn(call, 'RETRY_WAIT')) return unmoved(call);
-  return call.tainted ? doubted(call) : ended(call, 'FAILED', 'settled');
+  if (call.tainted) return doubted(call);
+  return call.kept === true ? endsWithKept(call) : ended(call, 'FAILED', 'settled');
 }
 
 function cancelled(call: Call): Advance {
   if (isIn(call, 'PREPARED', 'AWAITING_APPROVAL')) return ended(call, 'CANCELLED', 'cancelled');
-  if (isIn(call, 'RETRY_WAIT')) return call.tainted ? doubted(call) : ended(call, 'CANCELLED', 'cancelled');
+  if (isIn(call, 'RETRY_WAIT')) {
+    if (call.tainted) return doubted(call);
+    return call.kept === true ? endsWithKept(call) : ended(call, 'CANCELLED', 'cancelled');
+  }
   if (!isIn(call, 'DISPATCHED')) return unmoved(call);
   const [next, effects] = failed(call, 'unknown', call.attempt);
   return [next, [...effects, { kind: 'abort', attempt: call.attempt }]];

@@ -27,6 +27,8 @@ export interface PartialError<Code extends ErrorCode = ErrorCode> {
   readonly code: Code;
   readonly item: string | number;
   readonly message?: string;
+  /** Only where nobody knows whether it was done. */
+  readonly effect?: 'unknown';
 }
 
 export interface SuccessReply<Result = unknown> {

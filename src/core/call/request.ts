@@ -7,6 +7,7 @@ import { canonicalise, pointerStep, preview } from '../values/canonical.ts';
 import type { FieldError } from './catalogue.ts';
 import { isObject, type Json, utf8Length, parseExactly } from '../values/json.ts';
 import type { Limits } from '../limits.ts';
+import { reversalKeyPrefix } from '../reversal/reversal.ts';
 import { secondsToMs } from '../values/duration.ts';
 
 export type ReadRequest =
@@ -44,6 +45,11 @@ const words = {
     fields: ['action', 'inputs', ...controlNames],
   },
 } as const;
+
+/** Keys of calls that the gateway makes by itself. */
+export const ourKeys: readonly string[] = ['tkt:', reversalKeyPrefix];
+
+const isOurs = (key: string): boolean => ourKeys.some((beginning) => key.startsWith(beginning));
 
 export function readRequest(value: unknown, limits: Limits, form: RequestForm = 'call'): ReadRequest {
   try {
@@ -121,6 +127,8 @@ function readFields(
     wrong(`/${toolField}`, what, value[toolField]);
   const session = name('session');
   const key = name('key');
+  // INVARIANT: nobody takes the key of a reversal, or of what goes on for a ticket, before it is made.
+  if (key !== null && isOurs(key)) wrong('/key', `a key that does not begin with ${ourKeys.join(' or ')}`, key);
   const turn = name('turn');
   const model = name('model');
   const expectedSeq = number('expected_seq', 'a whole number from 0', Number.MAX_SAFE_INTEGER);

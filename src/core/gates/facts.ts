@@ -6,9 +6,10 @@ import type { Approval, ApprovalId } from '../approval/approval.ts';
 import type { CallId, Principal, Request, SessionId } from '../call/call.ts';
 import type { BudgetFact } from '../budget/judge-budgets.ts';
 import type { Catalogue, FieldError } from '../call/catalogue.ts';
+import type { Reversal } from '../reversal/reversal.ts';
 import type { Json } from '../values/json.ts';
 import type { AgentPolicy } from '../policy/policy.ts';
-import type { FenceFact, StepFact } from '../workflow/step.ts';
+import type { DenialFact, FenceFact, StepFact } from '../workflow/step.ts';
 
 export type Readiness =
   | { readonly ready: true }
@@ -115,8 +116,12 @@ export interface Facts {
   readonly session?: SessionFact;
   /** Only of a call that the body of a step makes: the workflow of that step, and what is in doubt in its session. */
   readonly body?: Pick<StepFact, 'workflow' | 'fences'>;
+  /** Only of a call that undoes another: the reversal whose token it redeems. No door lets it in from outside. */
+  readonly redeems?: Reversal;
   /** Only of a tool with an operation key, outside workflows: what is in doubt in its session. */
   readonly fences?: readonly FenceFact[];
+  /** What an upstream forbade in its session, or in that of the body that asks for it. Absent if nothing. */
+  readonly denials?: readonly DenialFact[];
   readonly turnCancelled?: boolean;
   /** What the author's own validator said about the arguments. */
   readonly arguments?: ArgumentsFact;

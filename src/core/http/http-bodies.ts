@@ -4,10 +4,11 @@
  */
 import { approvalAnswerBodies, approvalRequestBodies } from './approval-bodies.ts';
 import { budgetAnswerBodies, budgetRequestBodies, writtenQuotas } from './budget-bodies.ts';
-import { consoleAnswerBodies, consoleRequestBodies } from './console/console-bodies.ts';
+import { lookBodies } from './look/look-bodies.ts';
+import { consoleRequestBodies } from './console/console-bodies.ts';
 import { gateNames } from '../gates/gate.ts';
 import { reaches, ruleEffects } from '../policy/policy.ts';
-import { sessionLookBodies } from './look/session-look-bodies.ts';
+import { improvementAnswerBodies, improvementRequestBodies } from './improvement/improvement-bodies.ts';
 import { modelAnswerBodies, modelRequestBodies } from './model-bodies.ts';
 import {
   anything,
@@ -69,6 +70,7 @@ export const requestBodies = {
   ...approvalRequestBodies,
   ...ticketRequestBodies,
   ...budgetRequestBodies,
+  ...improvementRequestBodies,
   ...modelRequestBodies,
   ...consoleRequestBodies,
   ApplyRequest: closedObject({ force: truth }, ['force']),
@@ -76,6 +78,12 @@ export const requestBodies = {
 } as const satisfies Record<string, Schema>;
 
 export type RequestName = keyof typeof requestBodies;
+
+/** One event of a stream; its data is JSON. */
+const streamEvent = closedObject(
+  { id: position, event: oneOfNames(['record', 'approval', 'call', 'end']), data: text },
+  ['id'],
+);
 
 export function answerBodies(ref: Ref) {
   return {
@@ -150,8 +158,7 @@ export function answerBodies(ref: Ref) {
     StatusReport: statusReport(),
     Health: closedObject({ status: oneOfNames(['ready', 'starting', 'recovering', 'closing']) }),
     OpenapiDocument: object,
-    // One event of a stream; its data is JSON.
-    StreamEvent: closedObject({ id: position, event: oneOfNames(['record', 'approval', 'end']), data: text }, ['id']),
+    StreamEvent: streamEvent,
     AuditRecord: closedObject({
       position,
       kind: text,
@@ -173,9 +180,9 @@ export type BodyName = RequestName | keyof ReturnType<typeof answerBodies>;
 const otherBodies = (ref: Ref) => ({
   ...ticketAnswerBodies(ref),
   ...budgetAnswerBodies(ref),
+  ...improvementAnswerBodies(ref),
   ...modelAnswerBodies(ref),
-  ...sessionLookBodies(ref, sessionStatusNames),
-  ...consoleAnswerBodies(),
+  ...lookBodies(ref, sessionStatusNames),
 });
 
 function listBodies(ref: Ref) {

@@ -4,9 +4,13 @@
  */
 import { approvalRoutes } from './approval-routes.ts';
 import { budgetRoutes } from './budget-routes.ts';
+import { callLookRoutes } from './look/call-look-routes.ts';
 import { consoleRoutes } from './console/console-routes.ts';
 import { sessionStatusNames } from './http-bodies.ts';
 import { type HttpRoute, limit, text } from './http-route.ts';
+import { approvalLookRoutes } from './look/approval-look-routes.ts';
+import { improvementRoutes } from './improvement/improvement-routes.ts';
+import { policyLookRoutes } from './look/policy-look-routes.ts';
 import { sessionLookRoutes } from './look/session-look-routes.ts';
 import { modelRoutes } from './model-routes.ts';
 import { ticketRoutes } from './ticket-routes.ts';
@@ -143,10 +147,13 @@ export const httpRoutes = {
   },
   ...sessionLookRoutes,
   ...approvalRoutes,
+  ...approvalLookRoutes,
   ...ticketRoutes,
   ...budgetRoutes,
+  ...improvementRoutes,
   ...modelRoutes,
   ...consoleRoutes,
+  ...callLookRoutes,
   listTools: {
     method: 'GET',
     path: '/v1/tools',
@@ -174,6 +181,7 @@ export const httpRoutes = {
     body: null,
     answer: 'PolicyView',
   },
+  ...policyLookRoutes,
   applyPolicy: {
     method: 'POST',
     path: '/v1/policy/apply',

@@ -94,8 +94,9 @@ export function sharedDefinitions(ref: Ref): Readonly<Record<string, Schema>> {
       code: oneOfNames(allCodes),
       item: { anyOf: [text, { type: 'number' }] },
       message: text,
+      effect: { const: 'unknown' },
     },
-    ['message'],
+    ['message', 'effect'],
   );
   const notice = { code: oneOfNames(noticeCodes), human_message: text, resolution: ref('Resolution'), budget_id: text };
   return {

@@ -59,6 +59,11 @@ export const recordKinds = {
   attempt_scheduled: 'the call will be sent again at this time',
   dispatch_settled: 'nothing more is done about the failures of the call, and this is the outcome',
   reversal_refused: 'the call could not be reversed',
+  reversal_ordered: 'the gateway was asked to undo the call',
+  reversal_redeemed: 'a reversing call began, which undoes the call',
+  rollback_started: 'the calls of the session are undone, the last first; it takes no new ones',
+  rollback_step: 'a call of the session was undone, or this is why it was not',
+  rollback_finished: 'every call of the session was looked at',
   probed: 'a read was made to find out whether the call in doubt took effect',
   doubted: 'nobody can say whether the attempt took effect',
   cancelled: 'the call was cancelled before anything was sent',
@@ -73,6 +78,12 @@ export const recordKinds = {
   key_masked: 'a tool gave a live key of this gateway, which was masked before anything was recorded or answered',
   reply_altered: 'a stored reply is not what its record committed to, and was not told',
   policy_applied: 'from here on calls are decided by another policy',
+  playbook_adopted: 'the playbook that was in force before there was any release counts as released',
+  playbook_forced: 'a playbook that no release covers was put in force all the same',
+  feedback_added: 'a person said that a call was handled wrong',
+  change_proposed: 'a change of what is done about failures was proposed and replayed',
+  change_released: 'a proposed change was released, and its playbook may be put in force',
+  release_rolled_back: 'a release was taken back, and the playbook before it counts again',
   clock_held: 'the clock went back and was held at the highest time seen',
 } as const;
 
@@ -137,3 +148,12 @@ export interface Hashing {
   utf8(text: string): Uint8Array;
   text(bytes: Uint8Array): string;
 }
+
+/** Records that decide a call, and those that count how often a refusal was given again. */
+export const decisionKinds = [
+  'prepared',
+  'refused',
+  'held',
+  'refusals_repeated',
+] as const satisfies readonly RecordKind[];
+export type DecisionKind = (typeof decisionKinds)[number];

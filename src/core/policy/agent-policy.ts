@@ -78,16 +78,17 @@ export function createAgentPolicy(
     written,
     judge,
     explain,
-    couldPermit(tool) {
+    couldPermit(tool, exactly) {
       if (isBeyond(tool)) return false;
-      for (const { written: rule, holds, ofTool } of candidatesFor(tool.name)) {
+      for (const { written: rule, holds, ofTool, pattern } of candidatesFor(tool.name)) {
         const held = holds === null ? true : ofTool ? holds(anyCallOf(tool, written.agent)) : 'depends';
         if (held === false) continue;
         // What is the same for every call has decided; one that breaks denies them all.
-        if (held !== 'depends') return held === true && rule.effect !== 'deny';
-        if (rule.effect !== 'deny') return true;
+        const permits = rule.effect !== 'deny' && (exactly === undefined || pattern.isLiteral);
+        if (held !== 'depends') return held === true && permits;
+        if (permits) return true;
       }
-      return fallback.effect !== 'deny';
+      return exactly === undefined && fallback.effect !== 'deny';
     },
     // Whoever names no model cannot be told from one that is not permitted; only "any" lets it pass.
     permitsModel: (model) =>

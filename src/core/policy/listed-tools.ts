@@ -8,12 +8,21 @@ import { isBeyond } from './session-ceiling.ts';
 /** In audit mode everything may run, so everything is listed. `ceiling` is that of the session. */
 export function isListed(entry: ToolEntry, policy: PolicyFact | undefined, ceiling: Reach | null = null): boolean {
   if (isBeyond(entry.reach, ceiling) && policy?.mode !== 'audit') return false;
-  if (policy === undefined || policy.mode === 'audit') return true;
-  return policy.agent !== null && policy.agent.couldPermit(policyTool(entry));
+  if (policy?.mode === 'audit') return true;
+  const exactly = entry.isReversal === true ? 'exactly' : undefined;
+  if (policy === undefined) return exactly === undefined;
+  return policy.agent !== null && policy.agent.couldPermit(policyTool(entry), exactly);
 }
 
 const listings = new WeakMap<AgentPolicy, WeakMap<Catalogue, Catalogue>>();
 const nothing: Catalogue = new Map();
+const ungoverned = new WeakMap<Catalogue, Catalogue>();
+
+/** Without a policy: all but what only undoes. */
+function listedToAll(catalogue: Catalogue): Catalogue {
+  if (![...catalogue.values()].some(({ isReversal }) => isReversal === true)) return catalogue;
+  return new Map([...catalogue].filter(([, entry]) => isListed(entry, undefined)));
+}
 
 /** The same object for as long as neither policy nor catalogue changes. */
 export function listedTools(
@@ -23,7 +32,11 @@ export function listedTools(
 ): Catalogue {
   if (policy?.mode === 'audit') return catalogue;
   if (ceiling !== null) return new Map([...catalogue].filter(([, entry]) => isListed(entry, policy, ceiling)));
-  if (policy === undefined) return catalogue;
+  if (policy === undefined) {
+    const known = ungoverned.get(catalogue) ?? listedToAll(catalogue);
+    ungoverned.set(catalogue, known);
+    return known;
+  }
   const { agent } = policy;
   if (agent === null) return nothing;
   const ofAgent = listings.get(agent) ?? new WeakMap<Catalogue, Catalogue>();

@@ -45,6 +45,13 @@ export const unknownAgent = (tool: string, ref: string): Refusal => denied(notLi
 export const beyondSession = (tool: string, ceiling: Reach): Refusal =>
   denied(`denied: ${tool} is beyond what this session may reach (${ceiling})`, 'session');
 
+/** It undoes calls of another tool: without a rule about exactly this tool only a reversal token leads to it. */
+export const onlyReverses = (tool: string): Refusal =>
+  denied(`denied: ${tool} only undoes calls of other tools; redeem the reversal token of the call to undo`, 'reversal');
+
+/** A token that cannot be redeemed. */
+export const noReversal = (why: string): Refusal => denied(`denied: reversal refused: ${why}`, 'reversal');
+
 function sentenceOf({ by, reason, ref, problem }: Judgement, tool: string): string {
   switch (by) {
     case 'rule':

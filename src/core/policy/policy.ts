@@ -163,8 +163,8 @@ export interface AgentPolicy {
   judge(call: RuleCall): Judgement;
   /** The same with every look on the way. */
   explain(call: RuleCall): { readonly judgement: Judgement; readonly looks: readonly RuleLook[] };
-  /** False if no call of this tool could ever be permitted or deferred, whatever its arguments. */
-  couldPermit(tool: PolicyTool): boolean;
+  /** False if no call of this tool could ever be permitted or deferred, whatever its arguments; by a rule with its exact name alone, if that is asked. */
+  couldPermit(tool: PolicyTool, exactly?: 'exactly'): boolean;
   permitsModel(model: string | null): boolean;
   /** With what must not be written or shown masked; the same value if nothing is. */
   mask(part: 'args' | 'result', value: Json): Json;

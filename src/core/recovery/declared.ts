@@ -3,6 +3,7 @@
  * then the gateway's playbook, the upstream's and the tool's own. Pure.
  */
 import { codes, type ErrorCode } from '../taxonomy.ts';
+import type { PartialRule } from '../partial/partial-rule.ts';
 import { isObject, type Json } from '../values/json.ts';
 import {
   type BreakerRule,
@@ -22,11 +23,12 @@ export interface DeclaredRecovery {
   readonly reconcile?: Reconcile;
   readonly quarantineMs?: number;
   readonly breaker?: BreakerRule | null;
+  readonly partial?: PartialRule;
 }
 
 /** The later one counts. */
 export function joinRecovery(upstream: string, declared: readonly DeclaredRecovery[]): ToolRecovery {
-  const { retry, reconcile, quarantineMs, breaker } = Object.assign({}, ...declared) as DeclaredRecovery;
+  const { retry, reconcile, quarantineMs, breaker, partial } = Object.assign({}, ...declared) as DeclaredRecovery;
   return {
     upstream,
     playbook: overlay(
@@ -37,6 +39,7 @@ export function joinRecovery(upstream: string, declared: readonly DeclaredRecove
     reconcile: reconcile ?? null,
     quarantineMs: quarantineMs ?? defaultQuarantineMs,
     breaker: breaker ?? null,
+    ...(partial === undefined ? {} : { partial }),
   };
 }
 

@@ -50,10 +50,15 @@ export function recordsOfDispatch(
           ...(then.why === undefined ? {} : { why: then.why }),
         })
       : record('dispatch_settled', { ...outcomeOnRecord(then.outcome), attempts: attempt, why: then.why }),
-    ...(action.kind === 'issue_reversal'
-      ? [record('reversal_refused', { reason: then.kind === 'settled' ? then.why : null })]
-      : []),
+    ...(action.kind === 'issue_reversal' ? [ofReversal(then)] : []),
   ];
+}
+
+/** That it was refused, or that its reversal is ordered with the commit that settles the call. */
+function ofReversal(then: Extract<Dispatch, { kind: 'failed' }>['then']): DispatchRecord {
+  if (then.kind === 'settled' && then.outcome.kind === 'reversed')
+    return record('reversal_ordered', { reason: then.outcome.reason });
+  return record('reversal_refused', { reason: then.kind === 'settled' ? then.why : null });
 }
 
 const record = (kind: RecordKind, body: JsonObject, payloads: readonly Payload[] = []): DispatchRecord => ({

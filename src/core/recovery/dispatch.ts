@@ -5,7 +5,15 @@
 import type { DispatchView } from '../call/answer.ts';
 import type { Compensation, DispatchOutcome, Verdict } from '../taxonomy.ts';
 import { unreachable } from '../values/unreachable.ts';
-import type { CredentialNow, EvidenceNow, Plan, PlanFacts, Trouble } from './plan.ts';
+import {
+  type CredentialNow,
+  type EvidenceNow,
+  noToken,
+  type Plan,
+  type PlanFacts,
+  type ReversalNow,
+  type Trouble,
+} from './plan.ts';
 import { ticketIdOf, type TicketReason } from './ticket.ts';
 
 export type Dispatch =
@@ -56,16 +64,20 @@ export interface FactsOnRecord {
   readonly evidence: EvidenceNow;
   /** Absent if no secret was refreshed. */
   readonly credential?: CredentialNow;
+  /** Absent if nothing was to be undone. */
+  readonly reversal?: ReversalNow;
 }
 
 /** What was found out for the plan, after the failure. */
 export interface Refreshed {
   readonly evidence: EvidenceNow;
   readonly credential: CredentialNow;
+  readonly reversal: ReversalNow;
 }
 
-function factsOnRecord(facts: PlanFacts, { evidence, credential }: Refreshed): FactsOnRecord {
+function factsOnRecord(facts: PlanFacts, { evidence, credential, reversal }: Refreshed): FactsOnRecord {
   return {
+    ...(reversal === null ? {} : { reversal }),
     ...(credential === null ? {} : { credential }),
     now_ms: facts.nowMs,
     chance: facts.chance,
@@ -120,9 +132,14 @@ export function dispatchOf(planning: PlanFacts, planned: Plan, refreshed: Refres
       const reason = planned.then === 'abort' ? refreshAborts : evidenceChanged;
       return { ...found, then: settled({ kind: 'deprecated', reason, replan: true }), ticket: null };
     }
+    case 'reversed':
+      return { ...found, then: settled({ kind: 'reversed', reason: planned.reason }), ticket: null };
+    // Nobody has looked whether it took effect: then nothing is undone.
+    case 'reverse':
     case 'reversal_refused': {
       const ticket = { reason: 'reversal_refused', queue: reversalQueue } as const;
-      return { ...found, then: settled(exhausted, planned.why), ticket };
+      const why = planned.kind === 'reverse' ? noToken : planned.why;
+      return { ...found, then: settled(exhausted, why), ticket };
     }
     default:
       return unreachable(planned);

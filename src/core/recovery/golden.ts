@@ -4,6 +4,7 @@
  */
 import type { CallState, DispatchOutcome, Effect, EffectClass, ErrorCode, ToolError } from '../taxonomy.ts';
 import { isObject, type Json, type JsonObject } from '../values/json.ts';
+import type { ItemFailure, PartialRule } from '../partial/partial-rule.ts';
 import type { PartialPlaybook, Probed, RetryRule } from './playbook.ts';
 import type { CredentialNow, EvidenceNow } from './plan.ts';
 
@@ -26,6 +27,8 @@ export interface Golden {
   readonly clockMs: number;
   /** One for all failures, or one for each. */
   readonly chance: readonly number[];
+  /** What the tool declares about failed items. */
+  readonly items: Pick<PartialRule, 'retry' | 'keyedByItem'>;
   readonly expect: Expected;
 }
 
@@ -43,6 +46,14 @@ export interface GoldenResult {
   readonly tookMs: number;
   /** Null if it succeeded. */
   readonly failure: GoldenFailure | null;
+  /** The items that failed of those that were sent; absent if none did. */
+  readonly items?: GoldenItems;
+}
+
+export interface GoldenItems {
+  readonly failed: readonly ItemFailure[];
+  /** How many were sent; null if nobody knows. */
+  readonly of: number | null;
 }
 
 export interface GoldenFailure {

@@ -62,7 +62,7 @@ describe('after a refusal', () => {
 
 test('the resend says why it is one, and the next failure finds it in the records', () => {
   const retry = planned(unauthenticated, 'new');
-  const dispatch = dispatchOf(unauthenticated, retry, { evidence: null, credential: 'new' });
+  const dispatch = dispatchOf(unauthenticated, retry, { evidence: null, credential: 'new', reversal: null });
   const records = recordsOfDispatch(dispatch, unauthenticated.call, null);
   const scheduled = records.find(({ kind }) => kind === 'attempt_scheduled');
   assert.deepEqual(scheduled?.body, { attempt: 2, at_ms: 1_000, pause_ms: 0, why: 'the credential was refreshed' });

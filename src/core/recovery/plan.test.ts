@@ -133,7 +133,7 @@ const ends: readonly (readonly [string, Partial<PlanFacts>])[] = [
 for (const [name, more] of ends)
   test(`nothing is sent again ${name}`, () => assert.equal(plan(factsFor('5xx', 'keyed', more)).kind, 'exhausted'));
 
-test('a rate limit needs no token of the budget', () =>
+test('[S001-rate-4] a rate limit needs no token of the budget', () =>
   assert.equal(plan(factsFor('429', 'plain', { budgetLeft: false })).kind, 'retry'));
 
 test('an answer of which a part was relayed is never asked for again, whatever the retry rule says', () => {
@@ -195,7 +195,7 @@ const backoffs: readonly (readonly [RetryRule['backoff'], readonly number[]])[] 
   ['exponential', [100, 200, 400]],
 ];
 for (const [backoff, pauses] of backoffs)
-  test(`a ${backoff} backoff has one pause for each retry`, () => {
+  test(`[S001-retry-1] a ${backoff} backoff has one pause for each retry`, () => {
     const retry = { ...rule, backoff };
     assert.deepEqual(pausesOf(retry), pauses);
     assert.deepEqual(pausesUntilEnd(factsFor('timeout', 'pure', { recovery: { ...recovery, retry } })), pauses);
@@ -209,12 +209,12 @@ const rules: readonly (readonly [string, Partial<RetryRule>, ErrorKind, number])
   ['never retries what nobody recognises', { classifier: { ExecutionFailed: 'retry' } }, 'unknown', 0],
 ];
 for (const [name, more, kind, sends] of rules)
-  test(`a retry rule ${name}`, () => {
+  test(`[S001-retry-1] a retry rule ${name}`, () => {
     const retry = { ...rule, ...more };
     assert.equal(pausesUntilEnd(factsFor(kind, 'pure', { recovery: { ...recovery, retry } })).length, sends);
   });
 
-test('every failure of every class has one plan, and no message changes it', () =>
+test('[S001-codes-3] every failure of every class has one plan, and no message changes it', () =>
   fc.assert(
     fc.property(
       fc.constantFrom(...allKinds),

@@ -66,6 +66,9 @@ export type Plan =
   | { readonly kind: 'deprecated'; readonly action: Compensation; readonly reason: string; readonly probe: boolean }
   | { readonly kind: 'escalated'; readonly action: Compensation; readonly queue: string }
   | { readonly kind: 'refresh'; readonly action: Compensation; readonly then: 'retry' | 'abort' }
+  /** To be undone, if it is proven that it took effect. */
+  | { readonly kind: 'reverse'; readonly action: Compensation; readonly reason: string }
+  | { readonly kind: 'reversed'; readonly action: Compensation; readonly reason: string }
   | { readonly kind: 'reversal_refused'; readonly action: Compensation; readonly why: string };
 
 export function plan(facts: PlanFacts): Plan {
@@ -80,8 +83,7 @@ export function plan(facts: PlanFacts): Plan {
     case 'escalate_to_human':
       return { kind: 'escalated', action, queue: action.queue };
     case 'issue_reversal':
-      // No call has a reversal token yet.
-      return { kind: 'reversal_refused', action, why: 'the call has no reversal token' };
+      return { kind: 'reverse', action, reason: action.reason };
     case 'deprecate_tool_call': {
       // INVARIANT: only a read of the upstream proves that a key that it knows stands for an effect.
       const probe = facts.trouble.classification.detail === 'completed';
@@ -103,6 +105,19 @@ export function planAfterRefresh(planned: Plan, facts: PlanFacts, evidence: Evid
     return { kind: 'deprecated', action, reason: 'post-refresh retry still failing', probe: false };
   return evidence === 'same' ? { kind: 'retry', action, atMs: facts.nowMs, pauseMs: 0 } : planned;
 }
+
+/** Whether a call that is to be undone can be: `proven`, or why not. Null if nothing is to be undone. */
+export type ReversalNow = 'proven' | (string & {}) | null;
+
+/** INVARIANT: only what is proven to have happened is undone, and only by its own token. */
+export function planAfterProof(planned: Plan, reversal: ReversalNow): Plan {
+  if (planned.kind !== 'reverse') return planned;
+  const { action, reason } = planned;
+  if (reversal === 'proven') return { kind: 'reversed', action, reason };
+  return { kind: 'reversal_refused', action, why: reversal ?? noToken };
+}
+
+export const noToken = 'the call has no reversal token';
 
 /** What asking for another secret gave; null if nobody asked. */
 export type CredentialNow = 'new' | 'same' | 'unavailable' | null;

@@ -11,6 +11,7 @@ import {
   verdicts,
 } from '../taxonomy.ts';
 import { canonicalText } from '../values/canonical.ts';
+import type { PartialRule } from '../partial/partial-rule.ts';
 import type { Json } from '../values/json.ts';
 import { unreachable } from '../values/unreachable.ts';
 
@@ -61,6 +62,8 @@ export interface ToolRecovery {
   /** How long after a doubt an execution may still come: a negative answer counts only after it. */
   readonly quarantineMs: number;
   readonly breaker: BreakerRule | null;
+  /** How its partial results are read; absent: as the tool says by itself. */
+  readonly partial?: PartialRule;
 }
 
 export interface BreakerRule {
@@ -170,6 +173,7 @@ export const recoveryOfUpstream = (upstream: string): ToolRecovery => ({
 });
 
 /** The canonical text of all that is declared, by which it is hashed and replayed. */
-export function recoveryText({ reconcile, ...declared }: ToolRecovery): string {
-  return canonicalText({ ...declared, reconcile: reconcile === null ? null : reconcile.declared });
+export function recoveryText({ reconcile, partial, ...declared }: ToolRecovery): string {
+  const read = partial === undefined ? {} : { partial: partial.declared };
+  return canonicalText({ ...declared, ...read, reconcile: reconcile === null ? null : reconcile.declared });
 }

@@ -45,7 +45,7 @@ export function recordGolden(
   if (replayed.kind === 'different') return refused('its replay differs from its records: see recourse replay');
   const hasRead = isObject(JSON.parse(playbook)) && (JSON.parse(playbook) as JsonObject)['reconcile'] !== null;
   const hasSucceeded = outcomesIn(records).includes('succeeded_after_compensation');
-  const script = { call, args, failures, hasSucceeded, hasRead };
+  const script = { call, args, failures, hasSucceeded, hasRead, partial: partialSends(records) };
   return { ok: true, golden: expected(goldenOf(script, recovery), recovery), recovery };
 }
 
@@ -55,12 +55,27 @@ interface Script {
   readonly failures: readonly Failure[];
   readonly hasSucceeded: boolean;
   readonly hasRead: boolean;
+  readonly partial: PartialSends;
 }
 
-function goldenOf({ call, args, failures, hasSucceeded, hasRead }: Script, recovery: ToolRecovery): Golden {
+/** By attempt: how many items there were, and how many were sent again. */
+type PartialSends = ReadonlyMap<number, { readonly of: number; readonly again: number }>;
+
+function partialSends(records: readonly ReplayRecord[]): PartialSends {
+  const found = records.flatMap(({ kind, body }) => {
+    const { attempt, items } = kind === 'retry_planned' ? (JSON.parse(body) as JsonObject) : {};
+    const { of, again } = isObject(items) ? (items as JsonObject) : {};
+    const isWhole = typeof attempt === 'number' && typeof of === 'number' && typeof again === 'number';
+    return isWhole ? [[attempt, { of, again }] as const] : [];
+  });
+  return new Map(found);
+}
+
+function goldenOf(script: Script, recovery: ToolRecovery): Golden {
+  const { call, args, failures, hasSucceeded, hasRead, partial } = script;
   const { createdAtMs, deadlineAtMs, effectClass, tool, id } = call;
   const last = failures.at(-1);
-  const probed = call.state === 'SUCCEEDED' && !hasSucceeded ? 'happened' : 'unclear';
+  const probed = call.state === 'SUCCEEDED' && !hasSucceeded && partial.size === 0 ? 'happened' : 'unclear';
   return {
     name: `${tool}: ${failures.map(({ error }) => error.kind).join(', ')}${hasSucceeded ? ', ok' : ''} (${id})`,
     ref: id,
@@ -73,10 +88,11 @@ function goldenOf({ call, args, failures, hasSucceeded, hasRead }: Script, recov
     },
     playbook: ownEntries(recovery, effectClass),
     retry: recovery.retry,
-    results: [...resultsOf(failures, call), ...(hasSucceeded ? [{ tookMs: 0, failure: null }] : [])],
+    results: [...resultsOf(script), ...(hasSucceeded ? [{ tookMs: 0, failure: null }] : [])],
     probe: hasRead || probed === 'happened' ? probed : null,
     evidence: failures.findLast(({ facts }) => facts.evidence !== null)?.facts.evidence ?? null,
     credential: failures.findLast(({ facts }) => facts.credential !== undefined)?.facts.credential ?? null,
+    items: { retry: partial.size > 0, keyedByItem: failures.some(({ effect }) => effect === 'unknown') },
     clockMs: createdAtMs,
     chance: failures.map(({ facts }) => facts.chance),
     expect: { events: [], outcome: null, sends: 0, state: call.state as CallState, effect: 'unknown' },
@@ -93,12 +109,24 @@ function ownEntries({ playbook }: ToolRecovery, effectClass: ReplayCall['effectC
   return Object.fromEntries(own) as Golden['playbook'];
 }
 
-function resultsOf(failures: readonly Failure[], { createdAtMs, effectClass }: ReplayCall): readonly GoldenResult[] {
+function resultsOf({ failures, partial, call }: Script): readonly GoldenResult[] {
+  const { createdAtMs, effectClass } = call;
   let sentAtMs = createdAtMs;
-  return failures.map(({ error, effect, named, facts, scheduledAtMs }) => {
+  return failures.map(({ attempt, error, effect, named, facts, scheduledAtMs }) => {
     const tookMs = Math.max(0, facts.now_ms - sentAtMs);
     sentAtMs = scheduledAtMs ?? facts.now_ms;
     const own = classify(error.kind, error.subject, effectClass).effect === effect ? null : effect;
+    const sent = partial.get(attempt);
+    if (sent !== undefined) {
+      const proven = own === null ? {} : { effect: own };
+      const failed = Array.from({ length: sent.again }, (_, item) => ({
+        item,
+        kind: error.kind,
+        message: '',
+        ...proven,
+      }));
+      return { tookMs, failure: null, items: { failed, of: sent.of } };
+    }
     return { tookMs, failure: { error, effect: own, code: named, budgetLeft: facts.budget_left } };
   });
 }
@@ -156,6 +184,9 @@ export function writeGolden(golden: Golden, clock: string): string {
     ...(probe === null ? [] : [line('probe', probe)]),
     ...(evidence === null ? [] : [line('evidence', evidence)]),
     ...(credential === null ? [] : [line('credential', credential)]),
+    ...(golden.items.retry
+      ? [line('items', { retry: true, keys: golden.items.keyedByItem ? 'item' : 'request' })]
+      : []),
     line('clock', clock),
     line('chance', golden.chance),
     'results:',
@@ -169,8 +200,12 @@ export function writeGolden(golden: Golden, clock: string): string {
   ].join('\n');
 }
 
-function resultText({ tookMs, failure }: GoldenResult): Json {
+function resultText({ tookMs, failure, items }: GoldenResult): Json {
   const took = tookMs === 0 ? {} : { took: `${tookMs}ms` };
+  if (items !== undefined) {
+    const failed = items.failed.map(({ message: _, item, ...each }) => ({ item: String(item), ...each }));
+    return { status: 'partial', items: failed, ...(items.of === null ? {} : { of: items.of }), ...took };
+  }
   if (failure === null) return tookMs === 0 ? 'ok' : { status: 'ok', ...took };
   const { error, effect, code, budgetLeft } = failure;
   return {

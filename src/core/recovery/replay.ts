@@ -14,6 +14,7 @@ import {
   nothingTried,
   plan,
   planAfterCredential,
+  planAfterProof,
   planAfterRefresh,
   type PlanFacts,
   remember,
@@ -60,9 +61,10 @@ export function replay(call: ReplayCall, records: readonly ReplayRecord[], playb
     const recovery = readRecovery(playbooks.get(failure.playbook ?? '') ?? '');
     if (recovery === null) return impossible(`the playbook that decided about attempt ${failure.attempt}`);
     const facts = factsFor(call, failure, history, recovery);
-    const { evidence, credential = null } = failure.facts;
-    const planned = planAfterCredential(planAfterRefresh(plan(facts), facts, evidence), facts, credential);
-    const dispatch = dispatchOf(facts, planned, { evidence, credential });
+    const { evidence, credential = null, reversal = null } = failure.facts;
+    const refreshed = planAfterCredential(planAfterRefresh(plan(facts), facts, evidence), facts, credential);
+    const planned = planAfterProof(refreshed, reversal);
+    const dispatch = dispatchOf(facts, planned, { evidence, credential, reversal });
     const ticket = dispatch.kind === 'failed' ? dispatch.ticket : null;
     const expected = [
       ...recordsOfDispatch(dispatch, facts.call, failure.playbook),
@@ -86,6 +88,7 @@ const ownKinds = new Set([
   'attempt_scheduled',
   'dispatch_settled',
   'reversal_refused',
+  'reversal_ordered',
   'ticket_opened',
 ]);
 
@@ -105,9 +108,17 @@ function groupsOf(records: readonly ReplayRecord[]): readonly Group[] {
     // A success is compared by itself; a doubt gets its ticket from whoever ended the call.
     if (fields['outcome'] === 'succeeded_after_compensation') continue;
     if (kind === 'ticket_opened' && fields['reason'] === 'in_doubt') continue;
+    if (isOfOthers(kind, fields, groups.at(-1)?.records ?? [])) continue;
     groups.at(-1)?.records.push({ kind, body: fields });
   }
   return groups;
+}
+
+/** What came of a reversal that somebody asked for later says who; the dispatcher's own word does not. */
+function isOfOthers(kind: string, fields: JsonObject, own: Group['records']): boolean {
+  if (kind === 'reversal_refused' || kind === 'reversal_ordered') return 'by' in fields;
+  const isTicket = kind === 'ticket_opened' && fields['reason'] === 'reversal_refused';
+  return isTicket && !own.some((each) => each.kind === 'reversal_refused');
 }
 
 /** A failure, with everything that it was decided by. */
@@ -246,7 +257,9 @@ function sendsOfSuccess(records: readonly ReplayRecord[]): number {
 export function readRecovery(text: string): ToolRecovery | null {
   const read = fieldsOf(text) as unknown as ToolRecovery;
   const isWhole = isObject(read.playbook) && missingPairs(read.playbook).length === 0;
-  return isWhole && typeof read.upstream === 'string' ? { ...read, reconcile: null } : null;
+  if (!isWhole || typeof read.upstream !== 'string') return null;
+  const { partial: _, ...decides } = read;
+  return { ...decides, reconcile: null };
 }
 
 function fieldsOf(text: string): JsonObject {

@@ -10,16 +10,20 @@ import { invariant } from '../values/unreachable.ts';
 import { classify, withCode } from './classify.ts';
 import { type Dispatch, dispatchOf } from './dispatch.ts';
 import { doubtTicket, type DispatchRecord, recordOfTicket, recordsOfDispatch } from './dispatch-records.ts';
-import type { Golden, GoldenEvent, GoldenFailure, GoldenRun } from './golden.ts';
+import { type FailedItem, failedItem, planItems, worstOf } from '../partial/plan-items.ts';
+import type { Golden, GoldenEvent, GoldenFailure, GoldenItems, GoldenResult, GoldenRun } from './golden.ts';
 import {
   type History,
   nothingTried,
   plan,
   mayRefreshCredential,
+  noToken,
   planAfterCredential,
+  planAfterProof,
   planAfterRefresh,
   type Plan,
   type PlanFacts,
+  type ReversalNow,
   remember,
   type Trouble,
 } from './plan.ts';
@@ -58,18 +62,29 @@ export function runGolden(golden: Golden, effective: ToolRecovery): GoldenRun {
     const result = golden.results[call.attempt - 1];
     if (result === undefined) return ended(call, true);
     const nowMs = standing.nowMs + result.tookMs;
-    if (result.failure === null) {
+    const failed = failedIn(result, call);
+    const failure = result.failure ?? failureOfAll(failed, result.items, call);
+    const chance = golden.chance[failures] ?? golden.chance.at(-1) ?? 0.5;
+    if (failure === null) {
+      const again = sendItemsAgain({ call, history, nowMs }, failed, chance, golden, recovery);
+      if (again !== null) {
+        failures += 1;
+        tell(again.records);
+        if (again.next.call.state !== 'DISPATCHED') return ended(again.next.call);
+        standing = again.next;
+        continue;
+      }
       if (call.attempt > 1) {
         tell(recordsOfDispatch({ kind: 'recovered' }, call, null));
         outcome = { kind: 'succeeded_after_compensation', result: null };
       }
       return ended(advance(call, { kind: 'returned', attempt: call.attempt })[0]);
     }
-    const trouble = troubleOf(call, result.failure);
-    const chance = golden.chance[failures] ?? golden.chance.at(-1) ?? 0.5;
+    const trouble = troubleOf(call, failure);
     failures += 1;
-    const { budgetLeft } = result.failure;
-    const facts = factsOf(golden, recovery, { call, history, nowMs }, trouble, { budgetLeft, chance });
+    const { budgetLeft } = failure;
+    const standingNow = { call, history, nowMs };
+    const facts: PlanFacts = { ...factsOf(golden, recovery, standingNow, { budgetLeft, chance }), trouble };
     const { planned, dispatch } = dispatched(facts, golden);
     tell(recordsOfDispatch(dispatch, call, null));
     if (dispatch.ticket !== null) tell([recordOfTicket(call, dispatch.ticket)]);
@@ -114,8 +129,10 @@ function firstSend({ call: { tool, effect, deadlineMs }, clockMs }: Golden): Cal
 const claim = (call: Call): Call => advance(call, { kind: 'claimed', owner, leaseUntilMs: call.deadlineAtMs })[0];
 
 /** INVARIANT: as in the shell: nothing is sent past the deadline, nor a write of unknown effect outside its window. */
-function sendAgain(call: Call, effect: Effect, atMs: number, { call: { dedupeWindowMs } }: Golden): Call {
-  const [waiting] = advance(call, { kind: 'retry_planned', attempt: call.attempt, effect, atMs });
+function sendAgain(call: Call, effect: Effect, atMs: number, golden: Golden, keeps = false): Call {
+  const { dedupeWindowMs } = golden.call;
+  const kept = keeps ? ({ keeps: true } as const) : {};
+  const [waiting] = advance(call, { kind: 'retry_planned', attempt: call.attempt, effect, atMs, ...kept });
   if (waiting.state !== 'RETRY_WAIT') return waiting;
   const isLate = atMs >= waiting.deadlineAtMs || (waiting.tainted && !mayResend(waiting, atMs, dedupeWindowMs));
   return isLate ? advance(waiting, { kind: 'expired' })[0] : claim(waiting);
@@ -130,11 +147,10 @@ function factsOf(
   { call: { dedupeWindowMs } }: Golden,
   recovery: ToolRecovery,
   standing: Standing,
-  trouble: Trouble,
   luck: Pick<PlanFacts, 'budgetLeft' | 'chance'>,
-): PlanFacts {
+): Omit<PlanFacts, 'trouble'> {
   const { maxRetryAfterMs } = defaultLimits;
-  return { ...standing, trouble, recovery, dedupeWindowMs, maxRetryAfterMs, ...luck };
+  return { ...standing, recovery, dedupeWindowMs, maxRetryAfterMs, ...luck };
 }
 
 function dispatched(
@@ -144,14 +160,55 @@ function dispatched(
   const first = plan(facts);
   const evidence = first.kind === 'refresh' ? golden.evidence : null;
   const credential = mayRefreshCredential(facts) ? golden.credential : null;
-  const planned = planAfterCredential(planAfterRefresh(first, facts, evidence), facts, credential);
-  const dispatch = dispatchOf(facts, planned, { evidence, credential });
+  const refreshed = planAfterCredential(planAfterRefresh(first, facts, evidence), facts, credential);
+  const reversal = refreshed.kind === 'reverse' ? reversalIn(golden, facts.trouble) : null;
+  const planned = planAfterProof(refreshed, reversal);
+  const dispatch = dispatchOf(facts, planned, { evidence, credential, reversal });
   invariant(dispatch.kind === 'failed', 'a failure was planned');
   return { planned, dispatch };
 }
 
+const failedIn = ({ items }: GoldenResult, { effectClass }: Call): readonly FailedItem[] =>
+  (items?.failed ?? []).map((item, at) => failedItem(item, at, item.item, effectClass));
+
+/** As in the shell: if every item failed, the call did. */
+function failureOfAll(failed: readonly FailedItem[], items: GoldenItems | undefined, call: Call): GoldenFailure | null {
+  const worst = worstOf(failed);
+  if (worst === undefined || call.kept === true || failed.length < (items?.of ?? Infinity)) return null;
+  return { error: worst.trouble.error, effect: worst.trouble.effect, code: null, budgetLeft: true };
+}
+
+/** Null if no failed item is sent again. */
+function sendItemsAgain(
+  standing: Standing,
+  failed: readonly FailedItem[],
+  chance: number,
+  golden: Golden,
+  recovery: ToolRecovery,
+): { readonly records: readonly DispatchRecord[]; readonly next: Standing } | null {
+  const { call, history } = standing;
+  const facts = factsOf(golden, recovery, standing, { budgetLeft: true, chance });
+  const chosen = planItems(facts, failed, golden.items);
+  if (chosen === null) return null;
+  const { planned, trouble } = chosen;
+  const dispatch = dispatchOf({ ...facts, trouble }, planned, { evidence: null, credential: null, reversal: null });
+  const next = sendAgain(call, trouble.effect, planned.atMs, golden, true);
+  const started: DispatchRecord = { kind: 'attempt_started', body: { attempt: next.attempt }, payloads: [] };
+  const records = recordsOfDispatch(dispatch, call, null);
+  return {
+    records: next.state === 'DISPATCHED' ? [...records, started] : records,
+    next: { call: next, history: remember(history, trouble, planned), nowMs: planned.atMs },
+  };
+}
+
+/** A golden whose probe has an answer is of a tool that can be undone. */
+function reversalIn({ probe }: Golden, { effect }: Trouble): ReversalNow {
+  return probe === 'happened' || effect === 'applied' ? 'proven' : noToken;
+}
+
 /** Only the declared read proves that a key that the upstream knows stands for an effect. */
 function proven(planned: Plan, trouble: Trouble, { probe }: Golden): Effect {
+  if (planned.kind === 'reversed') return 'applied';
   return planned.kind === 'deprecated' && planned.probe && probe === 'happened' ? 'applied' : trouble.effect;
 }
 

@@ -20,7 +20,7 @@ export interface TimelineLine {
 
 /** Empty if nothing failed. */
 export function timelineOf(records: readonly TimelineRecord[]): readonly TimelineLine[] {
-  if (!records.some(({ kind }) => kind === 'attempt_finished')) return [];
+  if (!records.some(({ kind, body }) => kind === 'attempt_finished' || failedItems(fieldsOf(body)) > 0)) return [];
   const startMs = records[0]?.timeMs ?? 0;
   return records.flatMap((record) => {
     const line = lineOf(record);
@@ -55,11 +55,29 @@ export function lineOf(record: TimelineRecord): Line | null {
       return { what: 'outcome', says: `not reversed: ${word('reason')}` };
     case 'ticket_opened':
       return { what: 'ticket', says: `${word('ticket')} in queue ${word('queue')}` };
+    case 'retry_planned':
+      return keptSays(body);
     case 'settled':
-      return successOf(body);
+      return partialOf(body) ?? successOf(body);
     default:
       return null;
   }
+}
+
+const failedItems = ({ end }: JsonObject): number =>
+  isObject(end) && typeof (end as JsonObject)['failed_items'] === 'number'
+    ? Number((end as JsonObject)['failed_items'])
+    : 0;
+
+function keptSays({ items }: JsonObject): Line | null {
+  const { of, again } = isObject(items) ? (items as JsonObject) : {};
+  if (typeof of !== 'number' || typeof again !== 'number') return null;
+  return { what: 'outcome', says: `what was done is kept; ${again} of ${of} items are sent again` };
+}
+
+function partialOf(body: JsonObject): Line | null {
+  const failed = failedItems(body);
+  return failed === 0 ? null : { what: 'outcome', says: `partial result: ${failed} failed` };
 }
 
 function successOf(body: JsonObject): Line | null {

@@ -12,7 +12,7 @@ export interface TicketTerms {
 
 export interface TicketRules {
   readonly all: TicketTerms;
-  readonly queues: ReadonlyMap<string, TicketTerms>;
+  readonly queues: Readonly<Record<string, TicketTerms>>;
 }
 
 const hour = 3_600_000;
@@ -25,10 +25,24 @@ export const doubtQueue = 'in_doubt';
 /** Tickets about doubts stay until somebody answers: nobody else would look at the call. */
 export const defaultTicketRules: TicketRules = {
   all: defaultTicketTerms,
-  queues: new Map([[doubtQueue, { ...defaultTicketTerms, expiresMs: null }]]),
+  queues: { [doubtQueue]: { ...defaultTicketTerms, expiresMs: null } },
 };
 
-export const termsOf = (queue: string, { all, queues }: TicketRules): TicketTerms => queues.get(queue) ?? all;
+export const termsOf = (queue: string, { all, queues }: TicketRules): TicketTerms =>
+  (Object.hasOwn(queues, queue) ? queues[queue] : undefined) ?? all;
+
+/** What is said of all queues and of one; what is not said is the default. */
+export function joinTerms(
+  said: Partial<TicketTerms>,
+  ofQueues: Readonly<Record<string, Partial<TicketTerms>>>,
+): TicketRules {
+  const all = { ...defaultTicketTerms, ...said };
+  const doubts = { ...all, expiresMs: null };
+  const entries = Object.entries({ [doubtQueue]: {}, ...ofQueues }).map(
+    ([name, terms]): readonly [string, TicketTerms] => [name, { ...(name === doubtQueue ? doubts : all), ...terms }],
+  );
+  return { all, queues: Object.fromEntries(entries) };
+}
 
 /** Whether this person may take and answer tickets of the queue. `roles`: who has which role by the policy. */
 export function mayAnswer(

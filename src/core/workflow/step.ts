@@ -18,6 +18,14 @@ export interface FenceFact {
   readonly inDoubt: boolean;
 }
 
+/** An operation that an upstream forbade, until its ticket is answered. */
+export interface DenialFact {
+  readonly operation: string;
+  readonly callId: CallId;
+  readonly ticket: string;
+  readonly queue: string;
+}
+
 export interface RunningBody {
   readonly callId: CallId;
   readonly action: string;
@@ -36,6 +44,8 @@ export interface StepFact {
   /** Identifies the snapshot in records and histories. */
   readonly digest: string;
   readonly fences: readonly FenceFact[];
+  /** Absent if there are none. */
+  readonly denials?: readonly DenialFact[];
   /**
    * The step that has the turn, and bodies of this session that nobody waits for any more and that have not come back.
    */
@@ -51,7 +61,8 @@ export interface StepFact {
 /** Legal here and now, in the order of declaration: neither fenced nor running. */
 export function nextActions(step: StepFact): readonly string[] {
   if (step.drift !== null || !step.isOpen) return [];
-  const fenced = new Set(step.fences.filter(({ inDoubt }) => inDoubt).map(({ operation }) => operation));
+  const doubts = step.fences.filter(({ inDoubt }) => inDoubt);
+  const fenced = new Set([...doubts, ...(step.denials ?? [])].map(({ operation }) => operation));
   const isHeldBack = ({ name, overlap }: ActionEntry) =>
     step.running.some((body) => body.action === name && (body.hasTurn || !overlap));
   return step.workflow.machine.next(standingOf(step)).filter((name) => {

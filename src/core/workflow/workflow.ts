@@ -99,8 +99,6 @@ export interface ActionEntry extends ToolEntry {
    * A step may begin while a timed-out body of the same action still runs. Reads may, unless the author says otherwise.
    */
   readonly overlap: boolean;
-  /** It runs phase by phase, and goes on after a crash. */
-  readonly isStage?: true;
   /**
    * What is fenced while a step is in doubt: the tool and, if declared, what the inputs say it is about. Never throws.
    */

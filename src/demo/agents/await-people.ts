@@ -1,6 +1,7 @@
 /** Waits for what people decide, and goes on from there as a careful agent would: it asks again, with the same key. */
+import type { Reply } from '../../core/call/reply.ts';
 import type { People } from './stage.ts';
-import type { Agent } from './talk.ts';
+import { type Agent, outcomeOf } from './talk.ts';
 
 const lookSeconds = 30;
 /** An approval of the demo expires after an hour. */
@@ -16,7 +17,7 @@ export interface PeopleParts {
 }
 
 export function createPeople({ pause, onFailure }: PeopleParts): People {
-  const open = { approvals: 0, doubts: 0 };
+  const open = { approvals: 0, doubts: 0, tickets: 0 };
   const follow = (kind: keyof typeof open, task: Promise<void>): void => {
     open[kind] += 1;
     void task.catch(onFailure).finally(() => (open[kind] -= 1));
@@ -25,6 +26,7 @@ export function createPeople({ pause, onFailure }: PeopleParts): People {
     awaitApproval: (agent, approvalId, about, again) =>
       follow('approvals', awaitDecision(agent, approvalId, about, again)),
     awaitSettling: (agent, callId, about) => follow('doubts', awaitSettling(agent, callId, about, pause)),
+    awaitTicket: (agent, ticketId, about) => follow('tickets', awaitAnswer(agent, ticketId, about)),
     approvals: () => open.approvals,
     doubts: () => open.doubts,
   };
@@ -54,5 +56,15 @@ async function awaitSettling(agent: Agent, callId: string, about: string, pause:
       return agent.tell({ says: `hears about ${about}`, outcome, call_id: callId, concerns_you: true });
     }
     await pause(settlingEveryMs);
+  }
+}
+
+async function awaitAnswer(agent: Agent, ticketId: string, about: string): Promise<void> {
+  for (let look = 0; look < maxLooks; look++) {
+    const { state, answer, reply } = await agent.read(`/v1/tickets/${ticketId}/outcome?wait=${lookSeconds}`);
+    if (state === 'open') continue;
+    const outcome = typeof reply === 'object' && reply !== null ? outcomeOf(reply as Reply) : String(answer);
+    const told = { call_id: null, ticket_id: ticketId, concerns_you: true };
+    return agent.tell({ says: `hears about ${about}`, outcome, ...told });
   }
 }

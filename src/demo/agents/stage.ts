@@ -21,6 +21,8 @@ export interface People {
   awaitApproval(agent: Agent, approvalId: string, about: string, again: () => Promise<unknown>): void;
   /** Hears of it when a person has settled the call. */
   awaitSettling(agent: Agent, callId: string, about: string): void;
+  /** Hears of it when a person has answered the ticket, and its call has ended. */
+  awaitTicket(agent: Agent, ticketId: string, about: string): void;
   /** How many are waited for. */
   approvals(): number;
   doubts(): number;

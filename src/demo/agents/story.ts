@@ -70,9 +70,23 @@ export async function loseTransfer(
 ): Promise<Reply> {
   await failPayment({ fault: 'drop_after', match: { operation: 'refund' } });
   const says = `transfers ${euros(amount_cents)} for ${order}: ${reason}`;
-  const reply = await support.call({ says, tool: 'bank/transfer', args: { order, amount_cents, reason } });
+  const session = await support.open();
+  const reply = await support.call({ says, tool: 'bank/transfer', args: { order, amount_cents, reason }, session });
   if (outcomeOf(reply) === 'in_doubt' && reply.call_id !== null)
     people.awaitSettling(support, reply.call_id, `the transfer of ${euros(amount_cents)}`);
+  return reply;
+}
+
+/**
+ * A refund that the payment service forbids: a ticket for a person. In a session of its own, where the refund stays
+ * fenced until the ticket is answered; other customers are served meanwhile.
+ */
+async function meetRefusal({ support, people, failPayment }: Stage, order: Told, cents: number, reason: string) {
+  await failPayment({ fault: '403', match: { operation: 'refund' } });
+  const session = await support.open();
+  const reply = await support.call({ ...refund(order, cents, reason), session });
+  if ('error' in reply && 'outcome' in reply && reply.outcome?.kind === 'escalated')
+    people.awaitTicket(support, reply.outcome.ticket_id, `the refund of ${euros(cents)}`);
   return reply;
 }
 
@@ -124,10 +138,7 @@ export function createStory(): readonly Scene[] {
     },
     {
       comes: 'escalated',
-      async play({ support, failPayment }) {
-        await failPayment({ fault: '403', match: { operation: 'refund' } });
-        return support.call(refund(leila, 4_300, 'the scale shows half the weight'));
-      },
+      play: (stage) => meetRefusal(stage, leila, 4_300, 'the scale shows half the weight'),
     },
     { comes: 'succeeded', play: ({ support }) => support.call(voucher(nora, 4_000, 'for the trouble')) },
     { comes: 'BUDGET_WARNING', play: ({ support }) => support.call(voucher(hugo, 4_500, 'the jug came a week late')) },

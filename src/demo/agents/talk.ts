@@ -27,6 +27,8 @@ export interface Wish {
   readonly args: object;
   readonly key?: string;
   readonly evidence?: readonly string[];
+  /** Its own session, where that is not the agent's standing one. */
+  readonly session?: string;
 }
 
 export interface Step {
@@ -40,8 +42,8 @@ export interface Agent {
   readonly name: AgentName;
   call(wish: Wish): Promise<Reply>;
   step(step: Step): Promise<Reply>;
-  /** A new session of a workflow. */
-  open(workflow: string): Promise<string>;
+  /** A new session, of a workflow or for one case of a customer. */
+  open(workflow?: string): Promise<string>;
   /** The answer of a GET. */
   read(pathname: string): Promise<Record<string, unknown>>;
   tell(told: Omit<Told, 'agent'>): void;
@@ -77,16 +79,17 @@ export function createAgent({ name, url, key, signal, onTold }: AgentParts): Age
     name,
     tell,
     read: ask,
-    async call({ says, tool, args, key: named, evidence = [] }) {
-      const more = { ...(named === undefined ? {} : { key: named }), wait_seconds: waitSeconds };
+    async call({ says, evidence = [], ...wish }) {
       const refs = evidence.length === 0 ? {} : { evidence_refs: evidence };
-      return tellReply(says, (await ask('/v1/calls', { tool, args, ...more, ...refs })) as unknown as Reply);
+      const reply = await ask('/v1/calls', { ...wish, ...refs, wait_seconds: waitSeconds });
+      return tellReply(says, reply as unknown as Reply);
     },
     async step({ says, session, action, inputs }) {
       const reply = await ask(`/v1/sessions/${session}/steps`, { action, inputs, wait_seconds: waitSeconds });
       return tellReply(says, reply as unknown as Reply);
     },
-    open: async (workflow) => String((await ask('/v1/sessions', { workflow }))['session']),
+    open: async (workflow) =>
+      String((await ask('/v1/sessions', workflow === undefined ? {} : { workflow }))['session']),
   };
 }
 

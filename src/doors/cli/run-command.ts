@@ -155,6 +155,12 @@ const withoutStore = {
   'tickets ls': onDaemon(async () => (await import('./commands/tickets.ts')).listTickets),
   'tickets show': onDaemon(async () => (await import('./commands/tickets.ts')).showTicket),
   'tickets close': onDaemon(async () => (await import('./commands/tickets.ts')).closeTicket),
+  'feedback add': onDaemon(async () => (await import('./recovery/feedback.ts')).addFeedback),
+  'feedback ls': onDaemon(async () => (await import('./recovery/feedback.ts')).listFeedback),
+  'feedback show': onDaemon(async () => (await import('./recovery/feedback.ts')).showFeedback),
+  'feedback propose': onDaemon(async () => (await import('./recovery/feedback.ts')).proposeChange),
+  'feedback release': onDaemon(async () => (await import('./recovery/feedback.ts')).releaseChange),
+  'feedback rollback': onDaemon(async () => (await import('./recovery/feedback.ts')).rollBackRelease),
   'budgets ls': onDaemon(async () => (await import('./budgets/budgets.ts')).listBudgets),
   'budgets set': onDaemon(async () => (await import('./budgets/budgets.ts')).setBudget),
   'budgets reset': onDaemon(async () => (await import('./budgets/budgets.ts')).resetBudget),
@@ -191,6 +197,8 @@ const onStore: Readonly<Record<StoreCommand, RunOnStore>> = {
     (await import('./recovery/replay.ts')).replayCall(command, inspection, terminal),
   'golden record': async (command, { inspection }, terminal, { render }) =>
     (await import('./recovery/golden.ts')).makeGolden(command, inspection, render.write, terminal),
+  'feedback verify': async (command, { inspection }, terminal) =>
+    (await import('./recovery/feedback.ts')).verifyFeedback(command, inspection, terminal),
   'audit verify': async (command, { inspection }, terminal) =>
     (await import('./commands/audit.ts')).verifyJournal(command, inspection, terminal),
   'audit tail': async (command, { inspection }, terminal, { timer }) =>

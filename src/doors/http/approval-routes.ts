@@ -23,7 +23,7 @@ export async function listApprovals({ query, who, parts }: Asked): Promise<Answe
   return json({ approvals: found, next: found.length < limit ? null : (found.at(-1)?.approval_id ?? null) });
 }
 
-const meantApproval = ({ id, who, parts }: Asked, use: 'look' | 'decide'): Promise<string | Answer> =>
+export const meantApproval = ({ id, who, parts }: Asked, use: 'look' | 'decide'): Promise<string | Answer> =>
   wholeId(id, use, async (beginning) => {
     const found = await parts.approvals.list(scopeOf(who), { before: afterAll(beginning), limit: maxLookedAt });
     return meantId(
@@ -44,7 +44,7 @@ export async function readApproval(asked: Asked): Promise<Answer> {
   return found === null ? unknownApproval(id) : json(found);
 }
 
-const unknownApproval = (id: string): Answer =>
+export const unknownApproval = (id: string): Answer =>
   refuse('UnknownApproval', `no approval '${id}' is known to this key; GET /v1/approvals lists those that are`);
 
 /** The route admits only keys of people who may approve, never an agent's. */

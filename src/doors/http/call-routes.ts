@@ -2,6 +2,7 @@
 import type { Principal } from '../../core/call/call.ts';
 import { defaultPage } from '../../core/http/http-routes.ts';
 import { type Identity, may } from '../../core/call/identity.ts';
+import type { CallEntry } from '../../core/http/look/call-look.ts';
 import { isObject } from '../../core/values/json.ts';
 import { chosenId, isWhole, type MeantId, saysEnough, unmarked } from '../../core/values/short-id.ts';
 import type { CallState } from '../../core/taxonomy.ts';
@@ -73,7 +74,7 @@ export async function readCall({ id: given, who, parts }: Asked): Promise<Answer
   return found === null ? unknownCall(id) : reply(found);
 }
 
-const unknownCall = (id: string): Answer => refuse('UnknownCall', `no call '${id}' is known to this key`);
+export const unknownCall = (id: string): Answer => refuse('UnknownCall', `no call '${id}' is known to this key`);
 
 export async function listCalls({ query, who, parts }: Asked): Promise<Answer> {
   const limit = Number(query['limit'] ?? defaultPage);
@@ -90,7 +91,7 @@ export async function listCalls({ query, who, parts }: Asked): Promise<Answer> {
   return json({ calls: found.map(callEntry), next: found.length < limit ? null : (found.at(-1)?.id ?? null) });
 }
 
-function callEntry(call: SeenCall) {
+export function callEntry(call: SeenCall): CallEntry {
   return {
     call_id: call.id,
     agent: call.agent,

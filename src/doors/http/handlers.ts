@@ -13,6 +13,14 @@ import {
 } from './approval-routes.ts';
 import { listBudgets, resetBudget, setBudget } from './budget-routes.ts';
 import { createCall, evaluate, listCalls, readCall, settleCall } from './call-routes.ts';
+import {
+  addFeedback,
+  listImprovements,
+  proposeChange,
+  readImprovement,
+  releaseChange,
+  rollBackRelease,
+} from './improvement/improvement-routes.ts';
 import { createConsoleLink, readConsoleSession, signIn, signOut } from './console/console-routes.ts';
 import type { StreamRoute } from './event-streams.ts';
 import {
@@ -35,6 +43,8 @@ import {
   resetSession,
   takeStep,
 } from './session-routes.ts';
+import { readApprovalContext } from './look/approval-looks.ts';
+import { readPolicyCoverage, readPolicyFile } from './look/policy-looks.ts';
 import {
   awaitTicket,
   closeTicket,
@@ -45,6 +55,7 @@ import {
   resolveTicket,
   takeTicket,
 } from './ticket-routes.ts';
+import { makeGolden, readCallStory, readJournal, readToolHealth, replayCall } from './look/call-looks.ts';
 import { readSessionGraph, readSessionState } from './look/session-looks.ts';
 
 import { askModel } from './models/ask-model.ts';
@@ -71,6 +82,7 @@ export const handlers: Readonly<Record<Exclude<RouteName, StreamRoute>, Handler>
   readSessionState,
   listApprovals,
   readApproval,
+  readApprovalContext,
   approve,
   deny,
   revoke,
@@ -88,6 +100,12 @@ export const handlers: Readonly<Record<Exclude<RouteName, StreamRoute>, Handler>
   listBudgets,
   setBudget,
   resetBudget,
+  listImprovements,
+  addFeedback,
+  readImprovement,
+  proposeChange,
+  releaseChange,
+  rollBackRelease,
   createChatCompletion: askModel('chat'),
   createResponse: askModel('responses'),
   createMessage: askModel('messages'),
@@ -97,8 +115,15 @@ export const handlers: Readonly<Record<Exclude<RouteName, StreamRoute>, Handler>
   signIn,
   readConsoleSession,
   signOut,
+  readCallStory,
+  replayCall,
+  makeGolden,
+  readJournal,
+  readToolHealth,
   listTools,
   readPolicy,
+  readPolicyFile,
+  readPolicyCoverage,
   applyPolicy,
   readStatus,
   readOpenapi,

@@ -14,14 +14,15 @@ import { watchClient } from '../../shell/call/requester.ts';
 import type { Answer, Asked, Written } from './answer.ts';
 import { storeUnavailable } from './call-routes.ts';
 import { identify } from './console/identify.ts';
-import { createEventStreams } from './event-streams.ts';
+import { createEventStreams, type StreamRoute } from './event-streams.ts';
+import type { RouteName } from '../../core/http/http-routes.ts';
 import { isOurs, pathOf } from './find-route.ts';
 import { handlers } from './handlers.ts';
 import { asProviderError } from './models/write-error.ts';
 import { createOpenExchanges } from './open-exchanges.ts';
 import { defaultHttpDoorOptions, type HttpDoorOptions, type HttpDoorParts } from './parts.ts';
 import { readIdentity, readInput, readRoute, refuseHeaders, unknownPath } from './read-request.ts';
-import { approvalStream, auditStream } from './stream-sources.ts';
+import { approvalStream, auditStream, callStream } from './stream-sources.ts';
 import { answerClientError, writeAnswer } from './write-answer.ts';
 import { suppressed } from '../../core/values/suppressed.ts';
 
@@ -36,9 +37,12 @@ export interface HttpDoor {
   close(options?: { readonly drainMs?: number }): Promise<void>;
 }
 
+const sources = { readAudit: auditStream, readApprovalEvents: approvalStream, readCallEvents: callStream };
+const isStream = (name: RouteName): name is StreamRoute => Object.hasOwn(sources, name);
+
 export function createHttpDoor(parts: HttpDoorParts, options: Partial<HttpDoorOptions> = {}): HttpDoor {
   const settings = { ...defaultHttpDoorOptions, ...options };
-  const streams = createEventStreams({ readAudit: auditStream, readApprovalEvents: approvalStream }, settings);
+  const streams = createEventStreams(sources, settings);
   const ending = new AbortController();
   const exchanges = createOpenExchanges();
   let closing: Promise<void> | null = null;
@@ -73,7 +77,7 @@ export function createHttpDoor(parts: HttpDoorParts, options: Partial<HttpDoorOp
       settings,
       parts,
     };
-    if (name !== 'readAudit' && name !== 'readApprovalEvents') return handlers[name](asked);
+    if (!isStream(name)) return handlers[name](asked);
     return streams.open(name, asked, async () => {
       const now = await identify(request, false, parts);
       return typeof now === 'string' || 'problem' in now ? null : now;

@@ -8,6 +8,7 @@ import type { Identity } from '../../core/call/identity.ts';
 import type { JsonObject } from '../../core/values/json.ts';
 import { defaultLimits } from '../../core/limits.ts';
 import type { Reach, WrittenPolicy } from '../../core/policy/policy.ts';
+import type { PolicyLine } from '../../core/policy/look/policy-text.ts';
 import type { UsableModel } from '../../core/model/choose-provider.ts';
 import type { ModelProvider } from '../../core/model/model-provider.ts';
 import type { ErrorReply, Reply } from '../../core/call/reply.ts';
@@ -19,6 +20,7 @@ import type { CallCount } from '../../shell/look/counts.ts';
 import type { ModelStatus } from '../../core/model/model-status.ts';
 import type { CredentialReport } from '../../shell/look/report-credentials.ts';
 import type { GapCount } from '../../shell/upkeep/record-runtime.ts';
+import type { Improvements } from '../../shell/improvement/show-improvements.ts';
 import type { Looks } from '../../shell/look/looks.ts';
 import type { TenantView } from '../../shell/look/tenant-view.ts';
 import type { TicketService } from '../../shell/ticket/ticket-service.ts';
@@ -62,6 +64,31 @@ export type Applied =
   | { readonly ok: true; readonly about?: JsonObject }
   /** `forcible`: it can be applied with force, because all problems are findings of the analysis. */
   | { readonly ok: false; readonly problems: readonly ApplyProblem[]; readonly forcible: boolean };
+
+/** What `recourse check` says about a place of the configuration. */
+export interface ToldPlace {
+  readonly severity: 'error' | 'warning';
+  readonly file: string;
+  readonly line: number;
+  readonly column: number;
+  readonly message: string;
+  readonly fix: string;
+}
+
+/** The files of the policy as they are on disk now. */
+export interface PolicyFile {
+  /** Of the policy in force; null without one. */
+  readonly mode: 'enforce' | 'audit' | null;
+  /** False if what is on disk would decide otherwise than what is in force. */
+  readonly in_force: boolean;
+  /** Named as rules refer to them, the main one first. */
+  readonly files: readonly {
+    readonly file: string;
+    readonly lines: readonly PolicyLine[];
+    readonly complete: boolean;
+  }[];
+  readonly problems: readonly ToldPlace[];
+}
 
 export interface StatusReport {
   readonly ready: boolean;
@@ -137,6 +164,7 @@ export interface HttpDoorParts {
   readonly approvals: ApprovalService;
   readonly tickets: TicketService;
   readonly budgets: BudgetService;
+  readonly improvements: Improvements;
   /** `{ session? }`: the work of an agent is done, by its own word or by that of `by`. */
   complete(raw: unknown, who: Principal, by?: string): Promise<Reply>;
   /** Reports that work which continued after its call is complete. */
@@ -144,6 +172,7 @@ export interface HttpDoorParts {
   tools(who: Principal): readonly ListedTool[];
   readonly models: ServedModels;
   policy(): WrittenPolicy | null;
+  policyFile(): Promise<PolicyFile>;
   /** `by`: who applies it. `force`: also with proven errors. A failure changes nothing. */
   applyPolicy(by: Identity, force: boolean): Promise<Applied>;
   /** As this tenant sees it. */

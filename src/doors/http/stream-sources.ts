@@ -1,6 +1,8 @@
-/** The two event streams: every record of the journal, and every change of an approval. */
+/** The event streams: every record of the journal, every change of an approval, and calls as they are decided and end. */
 import { type ApprovalEvent, approvalChanges } from '../../core/approval/approval-view.ts';
+import type { CallMoment } from '../../core/http/look/call-look.ts';
 import { isObject } from '../../core/values/json.ts';
+import type { Moment } from '../../shell/look/call-looks.ts';
 import type { ExplainedRecord } from '../../shell/look/inspect.ts';
 import type { Asked } from './answer.ts';
 import { scopeOf, time } from './call-routes.ts';
@@ -56,6 +58,46 @@ export const approvalStream: StreamSource = {
     return { events, last, more };
   },
 };
+
+/** Calls of the tenant, from when the reader comes, or so many records before, in the same epoch. */
+export const callStream: StreamSource = {
+  async begin({ parts, query }) {
+    const { epoch, seq } = await parts.view.head();
+    return { epoch, seq: Math.max(0, seq - Number(query['back'] ?? 0)) };
+  },
+  async page({ who, parts }, after, limit) {
+    const { records, last, more } = await parts.view.records(who.tenant, after, limit);
+    const events: { readonly at: ExplainedRecord; readonly text: () => string }[] = [];
+    for (const record of records) {
+      const moment = await parts.looks.moment(record);
+      if (moment !== null) events.push({ at: record, text: () => eventText(record, 'call', momentView(moment)) });
+    }
+    return { events, last, more };
+  },
+};
+
+function momentView({ record, call, body }: Moment): CallMoment {
+  const word = (name: string) => (typeof body[name] === 'string' ? body[name] : null);
+  const end = isObject(body['end']) ? body['end'] : {};
+  const code = body['code'] ?? end['code'];
+  const { verdict } = end;
+  return {
+    position: textOf(record),
+    change: record.kind,
+    at: time(record.timeMs),
+    call_id: call.id,
+    agent: call.agent,
+    tool: call.tool,
+    session: call.session,
+    state: (word('state') ?? call.state) as CallMoment['state'],
+    code: typeof code === 'string' ? code : null,
+    verdict: typeof verdict === 'string' ? verdict : null,
+    gate: word('gate'),
+    rule: word('rule'),
+    attempt: typeof body['attempt'] === 'number' ? body['attempt'] : null,
+    created_at: time(call.createdAtMs),
+  };
+}
 
 const changes: Readonly<Record<string, ApprovalEvent['change'] | undefined>> = approvalChanges;
 

@@ -6,6 +6,7 @@ import { isUnderWay } from '../../core/call/lifecycle.ts';
 import { type Approval, type ApprovalId, stateAt } from '../../core/approval/approval.ts';
 import type { Request } from '../../core/call/call.ts';
 import type { Json } from '../../core/values/json.ts';
+import { type Reversal, reversedBy } from '../../core/reversal/reversal.ts';
 import type { ErrorReply } from '../../core/call/reply.ts';
 import type { StoredCall } from '../../ports/store.ts';
 import { requesterLeft } from '../call/hand-over.ts';
@@ -43,12 +44,20 @@ async function attempt(id: ApprovalId, shell: Shell): Promise<void> {
   const sent = await asSent(waiting, shell);
   // Masked values are not stored, so only the caller can send them, by asking again.
   if (sent === null || isMasked(sent.argsText)) return;
-  const reply = await handleRequest(requestOf(waiting, approval, sent), approval, waiting.fingerprint, shell);
+  const redeems = await reversalOf(waiting, shell);
+  const asked = { only: approval, fingerprint: waiting.fingerprint, ...(redeems === null ? {} : { redeems }) };
+  const reply = await handleRequest(requestOf(waiting, approval, sent), asked, shell);
   const after = await store.call(waiting.id);
   if (after === null) return;
   // INVARIANT: nobody has received the outcome, so the next equal call gets it.
   if (isUnderWay(after.state) || after.attempt > 0) return requesterLeft(after, shell);
   if ('error' in reply && !transientCodes.has(reply.code)) await expireOrVoid(approval, shell, reply.message);
+}
+
+/** Of a call that undoes another: what it redeems. */
+async function reversalOf({ key }: StoredCall, { ports }: Shell): Promise<Reversal | null> {
+  const call = reversedBy(key);
+  return call === null ? null : ports.store.reversalOf(call);
 }
 
 interface Sent {

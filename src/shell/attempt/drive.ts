@@ -8,10 +8,11 @@ import { unreachable } from '../../core/values/unreachable.ts';
 import { makeFailure, type UpstreamResult } from '../../ports/upstream.ts';
 import { type CallContext, contextHere } from '../ending/ending.ts';
 import { heldAfter } from '../ending/held-amounts.ts';
+import { withReversalNow } from '../ending/reversal-now.ts';
 import { giveBack, settleUnsent, stopUnsent, settle, settleLate } from '../ending/settle.ts';
 import type { Answer, Shell } from '../shell.ts';
 import { commit } from '../upkeep/commit.ts';
-import { attemptOf, type Control, dispatch, whyNotResend, type Work } from './work.ts';
+import { attemptOf, type Control, dispatch, sentItems, whyNotResend, type Work } from './work.ts';
 import type { History } from '../../core/recovery/plan.ts';
 import { type Interpreted, interpretResult } from './interpret-result.ts';
 import { afterRelay, watchRelay } from './after-relay.ts';
@@ -43,10 +44,10 @@ export async function drive(
     const move = await nextMove(held, interpreted, history, work, shell);
     switch (move.kind) {
       case 'settle':
-        return settle(held, move.ended, context, elapsedMs, shell).finally(end.resolve);
+        return settleMove(held, move.ended, context, elapsedMs, shell).finally(end.resolve);
       case 'retry': {
         end.resolve();
-        work = { ...work, holds: heldAfter(work.holds, move.ended.use) };
+        work = { ...work, holds: heldAfter(work.holds, move.ended.use), kept: move.ended.kept ?? work.kept };
         const again = await waitAndClaim(held, move, { work, context, control, elapsedMs }, shell);
         if ('reply' in again) return again;
         claimed = again;
@@ -57,6 +58,20 @@ export async function drive(
         return unreachable(move);
     }
   }
+}
+
+/** A call that is undone at once is answered when that is done, or cannot be. */
+async function settleMove(
+  call: Call,
+  ended: Interpreted,
+  context: CallContext,
+  elapsedMs: number,
+  shell: Shell,
+): Promise<Answer> {
+  const answer = await settle(call, ended, context, elapsedMs, shell);
+  if (ended.reverse === undefined || answer.position === null) return answer;
+  await shell.live.carryOut(call.id);
+  return { ...answer, reply: await withReversalNow(answer.reply, call, shell) };
 }
 
 /** The call, inside its send window and permitted to go out; or the answer, if it is not to be sent any more. */
@@ -100,7 +115,8 @@ async function send(
 ): Promise<{ readonly interpreted: Interpreted; readonly elapsedMs: number }> {
   const attempt = attemptOf(call, work, shell);
   const startedAt = shell.ports.clock.monotonicMs();
-  const interpret = (end: AttemptEnd) => interpretResult(call, end, attempt.timeoutMs, shell.limits);
+  const interpret = (end: AttemptEnd) =>
+    interpretResult(call, end, attempt.timeoutMs, shell.limits, sentItems(work, shell));
   const isStep = work.step !== null;
   const cameBackLate = (result: UpstreamResult) => {
     if (isStep) orphanEnded(call, shell);

@@ -10,13 +10,15 @@ import type { Limits } from '../../core/limits.ts';
 import { type Classification, classify, withCode } from '../../core/recovery/classify.ts';
 import { renderForAudit } from '../../core/recovery/render-error.ts';
 import { safeText } from '../../core/values/redact.ts';
-import type { PartialError } from '../../core/call/reply.ts';
-import type { EffectClass, ErrorSubject, ToolError } from '../../core/taxonomy.ts';
+import type { ErrorSubject, ToolError } from '../../core/taxonomy.ts';
+import type { Kept } from '../../core/partial/kept-parts.ts';
 import type { Dispatch } from '../../core/recovery/dispatch.ts';
 import type { Trouble } from '../../core/recovery/plan.ts';
 import { unreachable } from '../../core/values/unreachable.ts';
-import { type Failure, type ItemFailure, makeFailure } from '../../ports/upstream.ts';
 import type { StageEnd } from '../../ports/stage.ts';
+import type { ReversalOrder } from '../../ports/store.ts';
+import { type Failure, makeFailure, type UpstreamResult } from '../../ports/upstream.ts';
+import { interpretItems, type ItemsFound, type SentItems } from './interpret-items.ts';
 import type { Say } from '../ending/ending.ts';
 import type { AttemptUse } from '../ending/held-amounts.ts';
 import type { AttemptEnd } from './send-attempt.ts';
@@ -29,12 +31,18 @@ export interface Interpreted {
   readonly trouble?: Trouble;
   /** What the dispatcher made of it. */
   readonly dispatch?: Dispatch;
+  /** It took effect and is undone at once: who wants that, and why. */
+  readonly reverse?: ReversalOrder;
   /** What it was sent with. */
   readonly credentials?: readonly CredentialHandle[];
   /** What the tool returned, as JSON; absent unless it did. */
   readonly result?: Json;
   /** Of a stage: what its end does to the workflow. */
   readonly stage?: StageEnd;
+  /** Its items, if some of them failed. */
+  readonly items?: Extract<ItemsFound, { kind: 'found' }>;
+  /** What is kept while the failed items are sent again. */
+  readonly kept?: Kept;
   /** What it used although it gave no result. */
   readonly use?: AttemptUse;
   /** Goes into the record: small facts, no personal data. */
@@ -45,11 +53,20 @@ export interface Interpreted {
 
 const unknownUse: AttemptUse = { kind: 'unknown' };
 
-export function interpretResult(call: Call, end: AttemptEnd, timeoutMs: number, limits: Limits): Interpreted {
+/** Nothing is declared about its items. */
+const noItems: SentItems = { rule: null, args: null, kept: null };
+
+export function interpretResult(
+  call: Call,
+  end: AttemptEnd,
+  timeoutMs: number,
+  limits: Limits,
+  sent: SentItems = noItems,
+): Interpreted {
   switch (end.kind) {
     case 'came_back':
       return end.result.kind === 'returned'
-        ? { ...interpretOutput(call, end.result.output, end.result.errors, limits), ...stageOf(end.result) }
+        ? { ...interpretOutput(call, end.result, sent, limits), ...stageOf(end.result) }
         : { ...interpretFailure(call, end.result.failure, limits), ...stageOf(end.result.failure) };
     case 'timed_out':
       return {
@@ -76,7 +93,10 @@ export function interpretResult(call: Call, end: AttemptEnd, timeoutMs: number, 
 const stageOf = ({ stage }: { readonly stage?: StageEnd }): Pick<Interpreted, 'stage'> =>
   stage === undefined ? {} : { stage };
 
-function interpretOutput(call: Call, output: unknown, errors: readonly ItemFailure[], limits: Limits): Interpreted {
+type Returned = Extract<UpstreamResult, { kind: 'returned' }>;
+
+function interpretOutput(call: Call, returned: Returned, sent: SentItems, limits: Limits): Interpreted {
+  const { output } = returned;
   const written = canonicalise(output === undefined ? null : output, { maxDepth: limits.maxDepth });
   if (!written.ok)
     return interpretFailure(call, malformed(`the result is not JSON at '${written.path}': ${written.problem}`), limits);
@@ -87,14 +107,16 @@ function interpretOutput(call: Call, output: unknown, errors: readonly ItemFailu
       malformed(`the result has ${bytes} bytes; the limit is ${limits.maxResultBytes}`),
       limits,
     );
-  const items = errors.map((error) => itemError(error, call.effectClass));
   // The stored form, so that a replayed reply is the very same.
-  const result = JSON.parse(written.text) as Json;
+  const found = interpretItems(call, returned, JSON.parse(written.text) as Json, sent);
+  if (found.kind === 'failed') return interpretFailure(call, found.failure, limits);
+  const { result, errors, failed: items } = found;
   return {
     event: { kind: 'returned', attempt: call.attempt },
     result,
-    say: (envelope) => succeeded(envelope, result, items),
-    facts: { bytes, failed_items: items.length },
+    ...(items.length === 0 ? {} : { items: found }),
+    say: (envelope) => succeeded(envelope, result, errors),
+    facts: { bytes, failed_items: errors.length },
     payloads: [],
   };
 }
@@ -181,14 +203,4 @@ function errorOf(
 
 function malformed(message: string): Failure {
   return makeFailure('schema_validation', message, { subject: 'response', errorType: 'OutputMalformed' });
-}
-
-function itemError(error: ItemFailure, effectClass: EffectClass): PartialError {
-  const classification = classify(error.kind, undefined, effectClass);
-  return {
-    class: classification.class,
-    code: classification.code,
-    item: error.item,
-    message: safeText(error.message, 500),
-  } as PartialError;
 }

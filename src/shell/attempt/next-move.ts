@@ -12,15 +12,20 @@ import {
   mayRefreshCredential,
   nothingTried,
   plan,
+  noToken,
   planAfterCredential,
+  planAfterProof,
   planAfterRefresh,
   type Plan,
   type PlanFacts,
   remember,
   type Trouble,
 } from '../../core/recovery/plan.ts';
+import { planItems } from '../../core/partial/plan-items.ts';
 import { refreshCredentials } from '../call/fetch-credentials.ts';
 import { readEvidenceAgain } from '../call/gather-facts.ts';
+import { canonicalText } from '../../core/values/canonical.ts';
+import type { Json } from '../../core/values/json.ts';
 import { recoveryOf, type Shell } from '../shell.ts';
 import { makeFailure } from '../../ports/upstream.ts';
 import { type Interpreted, interpretFailure } from './interpret-result.ts';
@@ -53,17 +58,24 @@ export async function nextMove(
   if (trouble === undefined) {
     if (ended.result === undefined) return { kind: 'settle', ended };
     noteAttempt(recovery, null, shell);
+    const again = await itemsAgain(call, ended, known, work, shell);
+    if (again !== null) return again;
     return { kind: 'settle', ended: call.attempt > 1 ? { ...ended, dispatch: { kind: 'recovered' } } : ended };
   }
   noteAttempt(recovery, trouble, shell);
   if (isOwnWord(trouble, call, work)) return { kind: 'settle', ended };
-  const history = known ?? (call.attempt > 1 ? readHistory(await shell.ports.store.recordsOf(call.id)) : nothingTried);
-  const facts = factsFor(call, trouble, history, work, shell);
+  const history = known ?? (await historyOf(call, shell));
+  const facts: PlanFacts = { ...factsFor(call, history, work, shell), trouble };
   const first = plan(facts);
   const evidence = await evidenceNow(first, history, work, shell);
   const credential = mayRefreshCredential(facts) ? await refreshCredentials(ended.credentials ?? [], shell) : null;
-  const planned = planAfterCredential(planAfterRefresh(first, facts, evidence), facts, credential);
-  const dispatch = dispatchOf(facts, planned, { evidence, credential });
+  const refreshed = planAfterCredential(planAfterRefresh(first, facts, evidence), facts, credential);
+  const proof = refreshed.kind === 'reverse' ? await proveEffect(call, trouble, work, shell) : null;
+  const reversal = proof === null ? null : (proof.why ?? 'proven');
+  const planned = planAfterProof(refreshed, reversal);
+  const dispatch = dispatchOf(facts, planned, { evidence, credential, reversal });
+  if (planned.kind === 'reversed')
+    return { kind: 'settle', ended: undone({ ...ended, dispatch }, planned.reason, proof?.result, call) };
   if (planned.kind !== 'retry')
     return { kind: 'settle', ended: await proven({ ...ended, dispatch }, planned, call, work, shell) };
   noteRetry(recovery, trouble.classification.verdict === 'rate_limited', shell);
@@ -77,8 +89,8 @@ const interruptedMs = 1_000;
  * INVARIANT: a stage that the closing gateway stops, or whose phase the store could not record, is in no doubt: it goes
  * on, at the next start or in a moment.
  */
-function leavesFor(call: Call, ended: Interpreted, { step, tool }: Work, shell: Shell): NextMove | null {
-  if (step?.workflow.actions.get(tool.name)?.isStage !== true) return null;
+function leavesFor(call: Call, ended: Interpreted, { tool }: Work, shell: Shell): NextMove | null {
+  if (tool.isStage !== true) return null;
   const { draining } = shell.live;
   if (ended.stage?.leaves !== true && !(draining && ended.event.kind === 'cancelled')) return null;
   const failure = makeFailure('unknown', 'the stage was interrupted, and goes on', { effect: 'unknown' });
@@ -86,6 +98,39 @@ function leavesFor(call: Call, ended: Interpreted, { step, tool }: Work, shell: 
   const pauseMs = draining ? 0 : interruptedMs;
   return { kind: 'retry', ended: left, atMs: shell.ports.clock.nowMs() + pauseMs, pauseMs, history: nothingTried };
 }
+
+/** Sends the failed items of a partial result again, if that is declared; the others are kept. */
+async function itemsAgain(
+  call: Call,
+  ended: Interpreted,
+  known: History | null,
+  work: Work,
+  shell: Shell,
+): Promise<Extract<NextMove, { kind: 'retry' }> | null> {
+  const { items } = ended;
+  const { partial } = recoveryOf(work.tool, shell);
+  // The result of a step moves its workflow, once: it is told as it came.
+  if (items === undefined || partial === undefined || work.step !== null) return null;
+  const history = known ?? (await historyOf(call, shell));
+  const chosen = planItems(factsFor(call, history, work, shell), items.failed, partial);
+  const kept = chosen === null ? null : items.keepFor(chosen.again);
+  if (chosen === null || kept === null) return null;
+  const { planned, trouble } = chosen;
+  const facts = { ...factsFor(call, history, work, shell), trouble };
+  const dispatch = dispatchOf(facts, planned, { evidence: null, credential: null, reversal: null });
+  noteRetry(recoveryOf(work.tool, shell), trouble.classification.verdict === 'rate_limited', shell);
+  const { atMs, pauseMs } = planned;
+  return {
+    kind: 'retry',
+    ended: { ...ended, trouble, dispatch, kept },
+    atMs,
+    pauseMs,
+    history: remember(history, trouble, planned),
+  };
+}
+
+const historyOf = async ({ id, attempt }: Call, { ports }: Shell): Promise<History> =>
+  attempt > 1 ? readHistory(await ports.store.recordsOf(id)) : nothingTried;
 
 /**
  * What is told to the agent and not dispatched. The body of a step ends as its author wrote it, and its action stays
@@ -96,11 +141,10 @@ const isOwnWord = ({ error, effect }: Trouble, { attempt }: Call, { step, tool }
   step?.workflow.actions.get(tool.name)?.boundTool === null ||
   (error.kind === 'threw' && effect === 'none' && attempt === 1);
 
-function factsFor(call: Call, trouble: Trouble, history: History, work: Work, shell: Shell): PlanFacts {
+function factsFor(call: Call, history: History, work: Work, shell: Shell): Omit<PlanFacts, 'trouble'> {
   const recovery = recoveryOf(work.tool, shell);
   return {
     call,
-    trouble,
     history,
     recovery,
     dedupeWindowMs: work.tool.dedupeWindowMs,
@@ -110,6 +154,35 @@ function factsFor(call: Call, trouble: Trouble, history: History, work: Work, sh
     budgetLeft: hasRetryToken(recovery, shell),
   };
 }
+
+/** To be undone: settled as applied, with the order to undo it in the same commit. */
+function undone(ended: Interpreted, reason: string, result: Json | undefined, { attempt }: Call): Interpreted {
+  return {
+    ...ended,
+    event: { kind: 'failed', attempt, effect: 'applied' },
+    reverse: { by: 'playbook', reason },
+    payloads: [...ended.payloads, { part: 'result', text: canonicalText(result ?? null) }],
+  };
+}
+
+interface Proof {
+  /** Null if it is proven that the call took effect. */
+  readonly why: string | null;
+  readonly result?: Json;
+}
+
+/** INVARIANT: only a call that is proven to have taken effect is undone, and only by the token that it was issued. */
+async function proveEffect(call: Call, { effect }: Trouble, work: Work, shell: Shell): Promise<Proof> {
+  if (work.undoing?.token === undefined) return { why: noToken };
+  if (work.step !== null) return { why: 'a step of a workflow is undone by rolling its session back' };
+  if (effect === 'applied') return { why: null };
+  if (effect === 'none' && !call.tainted) return { why: 'the call took no effect, so there is nothing to undo' };
+  const found = await probe(call, work.args, recoveryOf(work.tool, shell), shell);
+  if (found.kind === 'happened') return { why: null, result: found.result };
+  return { why: `it is not proven that the call took effect: ${found.kind === 'unclear' ? found.reason : notFound}` };
+}
+
+const notFound = 'the read does not find it';
 
 /** Reads stale evidence again, once for a call. */
 async function evidenceNow(planned: Plan, history: History, { evidence }: Work, shell: Shell): Promise<EvidenceNow> {

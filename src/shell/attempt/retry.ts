@@ -10,6 +10,7 @@ import type { EffectClass } from '../../core/taxonomy.ts';
 import { invariant, unreachable } from '../../core/values/unreachable.ts';
 import { awaitElsewhere } from '../call/await-outcome.ts';
 import { conclude } from '../ending/conclude.ts';
+import { keptPayload } from '../ending/kept-parts.ts';
 import { type CallContext, contextHere, envelopeOf, type Say } from '../ending/ending.ts';
 import { settle } from '../ending/settle.ts';
 import { answerStored } from '../ending/stored-reply.ts';
@@ -72,20 +73,24 @@ async function plan(call: Call, move: Retry, { context, elapsedMs }: Retrying, s
   const { ended, atMs } = move;
   const { trouble } = ended;
   invariant(trouble !== undefined, 'only a failure is followed by a retry');
-  const event: CallEvent = { kind: 'retry_planned', attempt: call.attempt, effect: trouble.effect, atMs };
+  const { kept } = ended;
+  const keeps = kept === undefined ? {} : ({ keeps: true } as const);
+  const event: CallEvent = { kind: 'retry_planned', attempt: call.attempt, effect: trouble.effect, atMs, ...keeps };
   const { call: waiting, transition } = conclude(
     call,
     {
       events: [event],
       say: ended.say,
       use: ended.use,
-      payloads: ended.payloads,
+      // INVARIANT: what is done is on record before anything is sent again.
+      payloads: [...ended.payloads, ...keptPayload(kept)],
       dispatch: ended.dispatch,
       record: () => ({
         attempt: call.attempt,
         effect: trouble.effect,
         elapsed_ms: Math.round(elapsedMs),
         end: ended.facts,
+        ...(kept === undefined ? {} : { items: { of: kept.of, again: kept.left.length } }),
       }),
     },
     context,

@@ -14,7 +14,10 @@ import type { StepFact } from '../../core/workflow/step.ts';
 import type { Notice, Reply } from '../../core/call/reply.ts';
 import type { Effect } from '../../core/taxonomy.ts';
 import type { AgentClient, Attempt, Relay } from '../../ports/upstream.ts';
-import { type BodyOf, firstFacts, me, policyOf, type Shell } from '../shell.ts';
+import { type BodyOf, firstFacts, me, policyOf, recoveryOf, type Shell } from '../shell.ts';
+import type { Kept } from '../../core/partial/kept-parts.ts';
+import { onlyItems } from '../../core/partial/partial-rule.ts';
+import type { SentItems } from './interpret-items.ts';
 import type { CancelScope } from '../../core/call/answer.ts';
 import type { CallEvent } from '../../core/call/lifecycle.ts';
 import { canonicalText, preview } from '../../core/values/canonical.ts';
@@ -29,6 +32,7 @@ import { fetchCredentials, handlesFor } from '../call/fetch-credentials.ts';
 import type { Facts } from '../../core/gates/facts.ts';
 import type { HeldAmount } from '../ending/held-amounts.ts';
 import type { StoredCall } from '../../ports/store.ts';
+import type { Undoing } from '../reversal/undoing.ts';
 
 /** A tool and the arguments it will get. */
 export interface Work {
@@ -46,6 +50,10 @@ export interface Work {
   readonly notices?: readonly Notice[];
   /** What it holds of budgets. */
   readonly holds: readonly HeldAmount[];
+  /** What of its items is done already: only the others are sent. */
+  readonly kept?: Kept | undefined;
+  /** What it has to do with reversals; absent: nothing. */
+  readonly undoing?: Undoing;
   /** The reads that it relies on, and what they said. */
   readonly evidence?: { readonly refs: readonly string[]; readonly contents: readonly string[]; readonly hash: string };
 }
@@ -62,12 +70,27 @@ export function timeoutOf(work: Work, call: Call, nowMs: number): number {
   return Math.max(1, Math.min(work.tool.timeoutMs, call.deadlineAtMs - nowMs));
 }
 
+/** What is sent, by its items. */
+export const sentItems = ({ tool, args, kept }: Work, shell: Shell): SentItems => ({
+  rule: recoveryOf(tool, shell).partial ?? null,
+  args,
+  kept: kept ?? null,
+});
+
+/** INVARIANT: of a call of which some items are done, only the others are sent, and under another key. */
+function sendOf(call: Call, work: Work, shell: Shell): Pick<Attempt, 'args' | 'key'> {
+  const { rule, args, kept } = sentItems(work, shell);
+  if (rule === null || kept === null) return { args };
+  const key = rule.keyedByItem ? {} : { key: `${call.id}/items/${kept.sends}` };
+  return { args: onlyItems(rule, args, kept.left), ...key };
+}
+
 export function attemptOf(call: Call, work: Work, shell: Shell): Attempt {
   return {
     callId: call.id,
     attempt: call.attempt,
     tool: work.tool.invokes,
-    args: work.args,
+    ...sendOf(call, work, shell),
     session: call.session,
     tenant: call.tenant,
     agent: call.agent,
@@ -78,7 +101,7 @@ export function attemptOf(call: Call, work: Work, shell: Shell): Attempt {
     relay: work.relay?.(call.id),
     callTool: callToolFor(call, work.bodyOf ?? call, shell),
     credentials: handlesFor(work.tool, call.agent, shell),
-    ...(work.step?.workflow.actions.get(work.tool.name)?.isStage === true ? { stage: stageJournal(call, shell) } : {}),
+    ...(work.tool.isStage === true ? { stage: stageJournal(call, shell) } : {}),
     suppressed: suppressedIn(call, shell),
     egress: egressOf(call.agent, shell),
   };
@@ -174,7 +197,7 @@ export interface ResendDenial {
 
 export async function whyNotResend(
   call: StoredCall,
-  { tool, args, step }: Work,
+  { tool, args, step, undoing }: Work,
   shell: Shell,
 ): Promise<ResendDenial | null> {
   const { id, tenant, agent, session, seq } = call;
@@ -183,6 +206,7 @@ export async function whyNotResend(
   const facts: Facts = {
     ...firstFacts({ tenant, agent }, shell),
     catalogue: new Map([[tool.name, tool]]),
+    ...(undoing?.redeems === undefined ? {} : { redeems: undoing.redeems }),
     ...(session === null ? {} : { session: { found: true, id: session, state: 'open', reason: null, seq, step } }),
   };
   let known = facts;

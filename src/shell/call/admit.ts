@@ -11,7 +11,7 @@ import { invalidInput } from '../../core/gates/invalid-input.ts';
 import type { StoredCall } from '../../ports/store.ts';
 import { storedReply } from '../ending/stored-reply.ts';
 import type { Shell } from '../shell.ts';
-import { continuedBy } from '../ticket/answer-continued.ts';
+import { continuedBy } from '../ticket/continued-by.ts';
 import { type Admission, fencedBy } from './attach.ts';
 import { attachedReply } from '../../core/call/notices.ts';
 import { type Asked, waitLeft } from './asked.ts';

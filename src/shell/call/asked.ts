@@ -12,6 +12,7 @@ import type { Ticket } from '../../core/recovery/ticket.ts';
 import type { Json } from '../../core/values/json.ts';
 import type { Shell } from '../shell.ts';
 import type { Requester } from './requester.ts';
+import type { Reversal } from '../../core/reversal/reversal.ts';
 import type { Reply } from '../../core/call/reply.ts';
 
 /** A call that is meant as a step: its session, if that much is known although the call may not be readable. */
@@ -37,6 +38,8 @@ export interface Asked {
   readonly only?: Approval;
   /** Nobody asks for it: it goes on for this ticket. */
   readonly continues?: Ticket;
+  /** It undoes another call: the reversal that it redeems. */
+  readonly redeems?: Reversal;
 }
 
 /** A call as it begins: nothing about it is decided, and nothing is on record. */

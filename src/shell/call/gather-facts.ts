@@ -18,7 +18,7 @@ import { fetchCredentials, lookAtCredentials } from './fetch-credentials.ts';
 import { fetchApproval } from '../approval/fetch-approval.ts';
 import { fetchBudgets, fetchRates } from './fetch-quotas.ts';
 import { type Asking, fetchSession, lookAtSession, type Unopened } from '../session/fetch-session.ts';
-import { fencesOf, toolOf } from '../session/position.ts';
+import { denialsOf, fencesOf, toolOf } from '../session/position.ts';
 import type { BodyOf, Shell } from '../shell.ts';
 import { canonicalise, canonicalText } from '../../core/values/canonical.ts';
 import type { Json } from '../../core/values/json.ts';
@@ -42,7 +42,7 @@ export interface FactsFor {
 
 export async function gather(fact: FactName, facts: Facts, wanted: FactsFor, shell: Shell): Promise<Gathered> {
   const { request, who, asking } = wanted;
-  if (fact === 'session') return withSession(await fetchSession(request.session, who, asking, shell), facts);
+  if (fact === 'session') return withSession(await fetchSession(request.session, who, asking, shell), facts, shell);
   return { kind: 'facts', facts: { ...facts, ...(await fetchers[fact](facts, wanted, shell)) } };
 }
 
@@ -90,7 +90,7 @@ export async function gatherLooking(
   who: Principal,
   shell: Shell,
 ): Promise<Gathered> {
-  if (fact === 'session') return withSession(await lookAtSession(request.session, who, shell), facts);
+  if (fact === 'session') return withSession(await lookAtSession(request.session, who, shell), facts, shell);
   if (fact === 'credentials') {
     const credentials = lookAtCredentials(facts.catalogue.get(request.tool), who.agent, shell);
     return { kind: 'facts', facts: { ...facts, credentials } };
@@ -100,10 +100,14 @@ export async function gatherLooking(
   return { kind: 'facts', facts: { ...facts, evidenceNow: { kind: 'read', hash, changed: '' } } };
 }
 
-function withSession(found: SessionFact | Unopened, facts: Facts): Gathered {
+async function withSession(found: SessionFact | Unopened, facts: Facts, shell: Shell): Promise<Gathered> {
   if ('fault' in found) return { kind: 'store_unavailable', ...found };
-  const catalogue = found.found && found.step !== null ? found.step.workflow.catalogue : facts.catalogue;
-  return { kind: 'facts', facts: { ...facts, session: found, catalogue } };
+  if (!found.found) return { kind: 'facts', facts: { ...facts, session: found } };
+  const own = await denialsOf(found.id, shell);
+  const denials = [...(facts.denials ?? []), ...own];
+  const session = found.step === null || own.length === 0 ? found : { ...found, step: { ...found.step, denials: own } };
+  const catalogue = found.step === null ? facts.catalogue : found.step.workflow.catalogue;
+  return { kind: 'facts', facts: { ...facts, session, catalogue, ...(denials.length === 0 ? {} : { denials }) } };
 }
 
 async function validated(request: Request, step: StepFact | null, shell: Shell): Promise<ArgumentsFact> {
@@ -120,13 +124,17 @@ async function validated(request: Request, step: StepFact | null, shell: Shell):
   return answer;
 }
 
-/** For a call that a body makes: the workflow that the body is a step of, and what is in doubt there. Only reads. */
-export async function bodyFact(bodyOf: BodyOf | undefined, shell: Shell): Promise<Pick<Facts, 'body'>> {
+/** For a call that a body makes: the workflow that the body is a step of, what is in doubt and forbidden there. */
+export async function bodyFact(bodyOf: BodyOf | undefined, shell: Shell): Promise<Pick<Facts, 'body' | 'denials'>> {
   const id = bodyOf?.session ?? null;
   const session = id === null ? null : await shell.ports.store.session(id);
-  const workflow = shell.workflows.get(session?.workflow?.name ?? '');
-  if (session === null || workflow === undefined) return {};
-  return { body: { workflow, fences: await fencesOf(session.id, shell) } };
+  if (session === null) return {};
+  const workflow = shell.workflows.get(session.workflow?.name ?? '');
+  const found = await denialsOf(session.id, shell);
+  const denials = found.length === 0 ? {} : { denials: found };
+  return workflow === undefined
+    ? denials
+    : { ...denials, body: { workflow, fences: await fencesOf(session.id, shell) } };
 }
 
 export async function fetchEvidence(refs: readonly string[], who: Principal, shell: Shell): Promise<EvidenceFact> {

@@ -6,6 +6,7 @@
 import type { Approval } from '../../core/approval/approval.ts';
 import type { CallId, Principal, Request, SessionId } from '../../core/call/call.ts';
 import type { FieldError } from '../../core/call/catalogue.ts';
+import type { Reversal } from '../../core/reversal/reversal.ts';
 import type { Reply } from '../../core/call/reply.ts';
 import type { Ticket } from '../../core/recovery/ticket.ts';
 import { readRequest } from '../../core/call/request.ts';
@@ -63,12 +64,36 @@ async function answer(
   }
 }
 
+/** What a call runs under that nobody asks for: its approval, and the reversal that it redeems if it undoes another. */
+interface Papers {
+  readonly only: Approval;
+  readonly fingerprint: string;
+  readonly redeems?: Reversal;
+}
+
 /** A call that was read before and that nobody asks for any more: it runs under this approval, or not at all. */
-export function handleRequest(request: Request, only: Approval, fingerprint: string, shell: Shell): Promise<Reply> {
-  const who = { tenant: only.tenant, agent: only.agent };
+export function handleRequest(request: Request, { fingerprint, ...papers }: Papers, shell: Shell): Promise<Reply> {
+  const who = { tenant: papers.only.tenant, agent: papers.only.agent };
   const call = { ...newCall({ ok: true, request }, who, shell), fingerprint };
   const arrivedAtMs = shell.ports.clock.monotonicMs();
-  return handle({ request, call, who, requester: {}, arrivedAtMs, only }, newProgress(), shell);
+  return handle({ request, call, who, requester: {}, arrivedAtMs, ...papers }, newProgress(), shell);
+}
+
+/** A call that undoes another, in the name of the agent of that one. INVARIANT: no door leads here with a request. */
+export function handleReversal(
+  request: Request,
+  redeems: Reversal,
+  requester: Requester,
+  shell: Shell,
+): Promise<Reply> {
+  const who = { tenant: redeems.tenant, agent: redeems.agent };
+  const call = newCall({ ok: true, request }, who, shell);
+  const arrivedAtMs = shell.ports.clock.monotonicMs();
+  const progress = newProgress();
+  const asked = { request, call, who, requester: { ...requester }, arrivedAtMs, redeems };
+  return handle(asked, progress, shell)
+    .catch((error: unknown) => unexpected(error, call, progress.started ? 'unknown' : 'none', shell))
+    .finally(() => answered(asked.requester, shell));
 }
 
 /** The call of an answered ticket goes on, through all gates; its intent is committed with the ticket. */

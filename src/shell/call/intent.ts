@@ -23,6 +23,7 @@ import { maskArgs } from '../mask.ts';
 import { manifestOf, resumption } from '../session/position.ts';
 import { recoveryOf, type Shell } from '../shell.ts';
 import { playbookOnRecord } from '../ending/recovery-rider.ts';
+import { type Undoing, undoingParts } from '../reversal/undoing.ts';
 import { policyOnRecord } from '../upkeep/record-runtime.ts';
 
 /** A call that may run, with everything that it was decided by. */
@@ -38,6 +39,7 @@ export interface Intent {
   readonly uses: UsedApproval | null;
   /** The ticket for which it goes on; null for every other call. */
   readonly continues: Ticket | null;
+  readonly undoing: Undoing;
 }
 
 export interface UsedApproval {
@@ -208,6 +210,8 @@ const ticketRider: IntentRider = ({ call, continues }) => {
     notes: [note('ticket_continued', call, { ticket: id, became: 'continued', continues: continues.call })],
   };
 };
+/** INVARIANT: whoever has the intent of a reversing call has the token, and nobody else. */
+const reversalRider: IntentRider = ({ call, decision: { tool }, undoing }) => undoingParts(call, tool, undoing);
 
 const riders: readonly IntentRider[] = [
   callRider,
@@ -219,6 +223,7 @@ const riders: readonly IntentRider[] = [
   approvalRider,
   ticketRider,
   quotaRider,
+  reversalRider,
 ];
 
 const hashes = new WeakMap<ToolEntry, string>();

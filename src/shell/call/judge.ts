@@ -122,8 +122,12 @@ async function decideWithFacts(
   takenBy: CallId | null,
   shell: Shell,
 ): Promise<{ decision: Exclude<Decision, { kind: 'need' }>; facts: Facts } | { unavailable: StoreFault }> {
-  const { request, who, call, under, only } = asked;
-  let facts: Facts = { ...firstFacts(who, shell), ...(await bodyFact(asked.requester.bodyOf, shell)) };
+  const { request, who, call, under, only, redeems } = asked;
+  let facts: Facts = {
+    ...firstFacts(who, shell),
+    ...(await bodyFact(asked.requester.bodyOf, shell)),
+    ...(redeems === undefined ? {} : { redeems }),
+  };
   for (let fetched = 0; fetched <= shell.limits.maxFactFetches; fetched++) {
     const decision = decide(request, facts, shell.ladder);
     if (decision.kind !== 'need') return { decision, facts };

@@ -10,6 +10,7 @@ import { enter } from './hand-over.ts';
 import type { Intent } from './intent.ts';
 import type { Judged } from './judge.ts';
 import { cancelledBefore, refuseEarly } from './refuse.ts';
+import { undoingFor } from '../reversal/undoing.ts';
 import { isGone } from './requester.ts';
 
 export interface Prepared extends Judged {
@@ -40,10 +41,11 @@ export async function prepare(asked: Asked, judged: Judged, shell: Shell): Promi
     return replyWith(await refuseEarly(cancelledBefore(shell, who, step), { ...asked, call }, shell));
   if (asked.only === undefined) enter(call, requester, shell);
   const { client = null, bodyOf, relay } = requester;
+  const undoing = undoingFor(decision.tool, asked.redeems, shell);
   return {
     ...judged,
     kind: 'next',
-    intent: { call, request, decision, facts, step, policy, uses: null, continues: asked.continues ?? null },
+    intent: { call, request, decision, facts, step, policy, uses: null, continues: asked.continues ?? null, undoing },
     work: {
       tool: decision.tool,
       args: decision.args,
@@ -52,6 +54,7 @@ export async function prepare(asked: Asked, judged: Judged, shell: Shell): Promi
       bodyOf,
       relay,
       notices: decision.notices,
+      undoing,
       holds: heldBy(decision.takes, decision.args, decision.tool),
       ...evidenceOf(request, facts),
     },

@@ -29,6 +29,8 @@ export interface RefusedCall {
   readonly nextActions: readonly string[];
   /** What comes before it in the journal, if it is the first that this process writes to a workflow session. */
   readonly resumption?: readonly RecordDraft[];
+  /** Records beside that of the refusal. */
+  readonly notes?: readonly RecordDraft[];
   /** Where the session stands after it, if it moved the state. */
   readonly view?: StepView | null;
 }
@@ -74,7 +76,7 @@ export async function recordNew(said: RefusedCall, shell: Shell): Promise<Answer
 export async function recordMoving(said: RefusedCall, move: RefusalMove | null, shell: Shell): Promise<Answer | null> {
   const unmoved = masked(said, shell);
   const refusedCall = move === null ? unmoved : { ...unmoved, nextActions: move.nextActions, view: move.view };
-  const { call, refusal, gate, facts, argsText, resumption = [] } = refusedCall;
+  const { call, refusal, gate, facts, argsText } = refusedCall;
   const [next, effects] = advance(call, { kind: 'refused' });
   const answer = reply(refusedCall, next);
   const payloads = [
@@ -86,10 +88,8 @@ export async function recordMoving(said: RefusedCall, move: RefusalMove | null, 
   const what = { gate, error: refusal.error, code: refusal.code, tool: call.tool };
   const body = { ...what, elapsed_ms: sinceArrival(call, shell), facts, ...rule, ...policy.body };
   const parts = { body: { refused: { ...body, ...move?.body?.refused } }, payloads: { refused: payloads } };
-  const result = await commit(
-    toTransition(call, next, effects, { ...move?.parts, ...parts, blobs: policy.blobs, resumption }, shell),
-    shell,
-  );
+  const carried = { ...besideRefusal(refusedCall, move), ...parts, blobs: policy.blobs };
+  const result = await commit(toTransition(call, next, effects, carried, shell), shell);
   markAnswered(result, shell);
   if (result.kind === 'committed') {
     rememberBlobs(policy.blobs, shell);
@@ -98,6 +98,11 @@ export async function recordMoving(said: RefusedCall, move: RefusalMove | null, 
   if (result.kind === 'unavailable') return { reply: storeUnavailable(refusedCall, result.fault), position: null };
   if (move !== null && result.on === 'session') return null;
   throw new Error(`bug: a refusal met a conflict on ${result.on}`);
+}
+
+/** What the commit carries beside the refusal itself. */
+function besideRefusal({ resumption = [], notes = [] }: RefusedCall, move: RefusalMove | null): CommitParts {
+  return { ...move?.parts, resumption, notes: [...(move?.parts.notes ?? []), ...notes] };
 }
 
 /** Masking what is masked changes nothing, so it does not matter who comes by twice. */

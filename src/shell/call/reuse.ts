@@ -61,7 +61,8 @@ async function adoptEarlier(
   { call, work, intent }: Prepared,
   shell: Shell,
 ): Promise<Stop> {
-  const parts = intentParts(intent, shell);
+  // What is adopted was done by another call, which has the token.
+  const parts = intentParts({ ...intent, undoing: {} }, shell);
   const keyless = admission.kind === 'unadopted' ? { ...parts, key: null } : parts;
   const adopted = await adopt(call, earlier, work, keyless, shell);
   switch (adopted.kind) {

@@ -21,6 +21,7 @@ import { withGapNotices, countGap, type Gap, gapRecord, keepNotice } from '../up
 import { refuseUnreadable, unexpected } from '../call/refuse.ts';
 import { nextActions, type Shell } from '../shell.ts';
 import { bare, note, numbered } from '../ending/transition.ts';
+import { continuedBy } from '../ticket/continued-by.ts';
 import { gapNotice } from '../../core/call/gap.ts';
 import { storedReply } from '../ending/stored-reply.ts';
 
@@ -136,8 +137,10 @@ async function markOverdue(call: StoredCall, shell: Shell): Promise<CommitResult
   return result;
 }
 
-/** The recorded reply of a call, with the notices that came later. */
-export async function replyWithNotices(call: StoredCall, shell: Shell): Promise<Reply> {
+/** The recorded reply of a call, or of the one that goes on for it, with the notices that came later. */
+export async function replyWithNotices(asked: StoredCall, shell: Shell): Promise<Reply> {
+  // Whoever polls a call that failed gets what a person made of it.
+  const call = (asked.state === 'FAILED' ? await continuedBy(asked, shell) : null) ?? asked;
   return addNotices(await storedReply(call, shell), await overdueNotices(call, shell));
 }
 

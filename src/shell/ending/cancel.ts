@@ -5,7 +5,7 @@ import { cancelled, type CancelScope } from '../../core/call/answer.ts';
 import type { CallId, Principal, SessionId } from '../../core/call/call.ts';
 import { canonicalText } from '../../core/values/canonical.ts';
 import type { RecordKind } from '../../core/journal/record.ts';
-import { isSuccess } from '../../core/call/reply.ts';
+import { isSuccess, type Reply } from '../../core/call/reply.ts';
 import type { SessionChange, StoredCall } from '../../ports/store.ts';
 import { invariant } from '../../core/values/unreachable.ts';
 import { commit, markAnswered } from '../upkeep/commit.ts';
@@ -23,7 +23,7 @@ export async function cancelCall(id: CallId, who: Principal, shell: Shell): Prom
     running.cancel('ToolCancelled');
     const [end] = await Promise.allSettled([running.outcome]);
     // It may have come back in the very same moment.
-    return end.status === 'fulfilled' && isSuccess(end.value.reply) ? 'already_ended' : 'cancelled';
+    return end.status === 'fulfilled' && isWholeSuccess(end.value.reply) ? 'already_ended' : 'cancelled';
   }
   const call = await shell.ports.store.call(id);
   if (call === null || !owns(who, call)) return 'not_found';
@@ -31,6 +31,10 @@ export async function cancelCall(id: CallId, who: Principal, shell: Shell): Prom
   if (call.state === 'DISPATCHED') return 'not_found';
   return cancelWaiting(call, 'ToolCancelled', shell);
 }
+
+/** Of a call of which some items were done, the cancellation stopped the others. */
+const isWholeSuccess = (reply: Reply): boolean =>
+  isSuccess(reply) && !(reply.errors ?? []).some((error) => error.class === 'Cancellation');
 
 export async function cancelTurn(id: SessionId, turn: string, who: Principal, shell: Shell): Promise<Cancelled> {
   const change: SessionChange = { kind: 'cancel_turn', id, turn };

@@ -3,7 +3,7 @@
  * Writes nothing; the caller commits. A capability adds its part to this commit by a rider in the list at the end of
  * this file.
  */
-import type { RestingReply } from '../../core/call/answer.ts';
+import type { Envelope, RestingReply } from '../../core/call/answer.ts';
 import { addNotices } from '../../core/call/notices.ts';
 import type { Call } from '../../core/call/call.ts';
 import { isUnderWay, type SideEffect } from '../../core/call/lifecycle.ts';
@@ -15,7 +15,9 @@ import { type CallContext, contextElsewhere, type End, type Ending, type EndRide
 import { advanceAll, type CommitParts, effectOf, mergeParts, note, toTransition } from './transition.ts';
 import { viewOf } from '../../core/recovery/dispatch.ts';
 import { budgetRider } from './budget-rider.ts';
+import { withKept } from './kept-ending.ts';
 import { recoveryRider } from './recovery-rider.ts';
+import { reversalEnding } from '../reversal/riders.ts';
 import { workflowRider } from './workflow-rider.ts';
 
 export interface Concluded {
@@ -24,8 +26,9 @@ export interface Concluded {
   readonly transition: Transition;
 }
 
-export function conclude(from: Call, ending: Ending, context: CallContext, shell: Shell): Concluded {
-  const { next: moved, effects } = advanceAll(from, ending.events);
+export function conclude(from: Call, asked: Ending, context: CallContext, shell: Shell): Concluded {
+  const { next: moved, effects } = advanceAll(from, asked.events);
+  const ending = withKept(asked, from, moved, context.parts);
   // What is adopted was not sent: no attempt counts.
   const reached = ending.adopts === undefined ? moved : { ...moved, attempt: 0 };
   const effect = effectOf(reached.state);
@@ -36,10 +39,11 @@ export function conclude(from: Call, ending: Ending, context: CallContext, shell
   const say = added.find((addition) => addition.say !== undefined)?.say ?? ending.say;
   const envelope = added.find((addition) => addition.envelope !== undefined)?.envelope ?? context.envelope(next);
   const dispatch = viewOf(ending.dispatch, next.attempt);
-  const told = dispatch === null ? envelope : { ...envelope, dispatch };
+  const beside = Object.assign({}, ...added.map((addition) => addition.beside)) as Partial<Envelope>;
+  const told = dispatch === null ? { ...envelope, ...beside } : { ...envelope, ...beside, dispatch };
   const reply = addNotices(say(told, effect), context.notices);
   const end: End = { ...move, next, reply, facts: Object.assign({}, ...added.map(({ facts }) => facts)) as JsonObject };
-  const beside = { notes: ending.notes?.(end) ?? [] };
+  const noted = { notes: ending.notes?.(end) ?? [] };
   // What does not change the state leaves only its notes.
   const parts =
     next.state !== from.state
@@ -47,9 +51,9 @@ export function conclude(from: Call, ending: Ending, context: CallContext, shell
           ending.parts ?? {},
           lastRecord(end, effects),
           ...added.map((addition) => addition.parts ?? {}),
-          beside,
+          noted,
         ])
-      : beside;
+      : noted;
   return { call: next, reply, transition: toTransition(from, next, effects, parts, shell) };
 }
 
@@ -65,9 +69,14 @@ function lastRecord(end: End, effects: readonly SideEffect[]): CommitParts {
   const kind = effects.findLast((effect) => effect.kind === 'record')?.record;
   if (kind === undefined) return {};
   const reply = isUnderWay(end.next.state) ? [] : [{ part: 'reply', text: canonicalText(end.reply) }];
+  // A call that ends between two attempts with what is done passes through one that sends nothing.
+  const unsent = end.from.state === 'RETRY_WAIT' && end.next.state === 'SUCCEEDED';
   return {
     // Whoever ends the call, its record says what riders did: what a budget was charged, what state a step left.
-    body: { [kind]: { ...end.facts, ...end.ending.record?.(end) } },
+    body: {
+      ...(unsent ? { dispatched: { attempt: end.from.attempt, sent: false } } : {}),
+      [kind]: { ...end.facts, ...end.ending.record?.(end) },
+    },
     payloads: { [kind]: [...reply, ...(end.ending.payloads ?? [])] },
   };
 }
@@ -83,4 +92,4 @@ export const taskRider: EndRider = ({ from, next, ending, context: { reportsWith
 };
 
 /** In the order in which their records are written. */
-const riders: readonly EndRider[] = [workflowRider, recoveryRider, taskRider, budgetRider];
+const riders: readonly EndRider[] = [workflowRider, recoveryRider, taskRider, budgetRider, reversalEnding];

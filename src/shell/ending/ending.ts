@@ -3,18 +3,20 @@
  * what a rider adds. A process that runs the call knows its context at once; any other process reads it from the store.
  */
 import type { Envelope, RestingReply } from '../../core/call/answer.ts';
-import type { Call, CallId } from '../../core/call/call.ts';
+import type { Call, CallId, SessionId } from '../../core/call/call.ts';
 import type { CallEvent } from '../../core/call/lifecycle.ts';
 import type { Payload, RecordDraft } from '../../core/journal/record.ts';
 import type { Effect } from '../../core/taxonomy.ts';
 import { type Json, type JsonObject, isObject } from '../../core/values/json.ts';
 import { type Shell, nextActions, recoveryOf } from '../shell.ts';
 import { type AttemptUse, type HeldAmount, heldOnRecord } from './held-amounts.ts';
+import { keptOnRecord, type KeptParts, partsOf } from './kept-parts.ts';
 import type { CommitParts } from './transition.ts';
 import type { Notice } from '../../core/call/reply.ts';
 import { operationOf, type StepFact, withDueFired } from '../../core/workflow/step.ts';
 import type { StageEnd } from '../../ports/stage.ts';
-import type { Session, StoredCall } from '../../ports/store.ts';
+import type { ReversalOrder, Session, StoredCall } from '../../ports/store.ts';
+import { type Undoing, undoingOnRecord } from '../reversal/undoing.ts';
 import type { Step, Work } from '../attempt/work.ts';
 import { readAhead } from '../session/drift.ts';
 import { inputsOnRecord, standingNow } from './error-edge.ts';
@@ -48,6 +50,8 @@ export interface Ending {
   readonly notes?: (end: End) => readonly RecordDraft[];
   /** What the dispatcher made of a failure, or of a success after failures. */
   readonly dispatch?: Dispatch | undefined;
+  /** Its success is undone at once: who wants that, and why. */
+  readonly reverse?: ReversalOrder;
   /** What else the commit carries: the intent of a call that begins and ends at once, the end of an approval. */
   readonly parts?: CommitParts;
 }
@@ -76,6 +80,8 @@ export interface EndAddition {
   /** In place of the envelope, or the reply, of a call that is nothing but a call. */
   readonly envelope?: Envelope;
   readonly say?: Say;
+  /** What the envelope has beside the rest, whoever made it. */
+  readonly beside?: Partial<Envelope>;
   /** When someone must look at the call again. */
   readonly dueAtMs?: number;
 }
@@ -87,6 +93,8 @@ export interface CallContext {
   readonly hasTurn: boolean;
   /** Of a step that ends later than it ran, or elsewhere: where its session stands, if the end may move it. */
   readonly standing?: Step | null;
+  /** Its doubt ends with those of its own calls. */
+  readonly isStage?: boolean;
   readonly envelope: (call: Call) => Envelope;
   /** What the reply says beside the outcome. */
   readonly notices: readonly Notice[];
@@ -95,8 +103,13 @@ export interface CallContext {
   readonly recovery: ToolRecovery;
   /** Outside workflows: which operation it is; null if its tool declares no key. */
   readonly operation: string | null;
+  /** What is fenced if its upstream forbids it; null where this process did not send it. */
+  readonly forbids: { readonly session: SessionId | null; readonly operation: string } | null;
   /** What it holds of budgets. */
   readonly holds: readonly HeldAmount[];
+  /** What of its items is done; null unless it is sent again for the others. */
+  readonly parts: KeptParts | null;
+  readonly undoing: Undoing;
 }
 
 export function contextHere(work: Work, shell: Shell): CallContext {
@@ -104,13 +117,23 @@ export function contextHere(work: Work, shell: Shell): CallContext {
   return {
     step,
     hasTurn: false,
+    isStage: work.tool.isStage === true,
     envelope: (call) => envelopeOf(call, shell, step),
     notices: work.notices ?? [],
     reportsWithinMs: work.tool.reportsWithinMs,
     recovery: recoveryOf(work.tool, shell),
     operation: step === null ? operationOfCall(work.tool, work.args) : null,
+    forbids: { session: work.bodyOf?.session ?? null, operation: operationIn(work) },
     holds: work.holds,
+    parts: work.kept === undefined ? null : partsOf(work.kept, recoveryOf(work.tool, shell), work.args),
+    undoing: work.undoing ?? {},
   };
+}
+
+/** By default the whole tool: what was forbidden is not tried in other words. */
+function operationIn({ step, tool, args }: Work): string {
+  const action = step?.workflow.actions.get(tool.name);
+  return action === undefined ? (operationOfCall(tool, args) ?? tool.policyName) : operationOf(action, args);
 }
 
 /** For a call that this process does not run; `next` is the call as it will be. */
@@ -120,16 +143,21 @@ export async function contextElsewhere(call: StoredCall, next: Call, shell: Shel
   // What waits for its approval never ran: it holds no turn, and nobody has changed what was sent.
   const hasRun = call.state !== 'AWAITING_APPROVAL';
   const { tool } = await toolOf(call, shell);
+  const recovery = tool === undefined ? recoveryOfUpstream(call.tool) : recoveryOf(tool, shell);
   return {
     step: null,
     hasTurn: hasRun && session !== null && session.workflow !== null,
+    isStage: tool?.isStage === true,
     standing: session === null || session.workflow === null ? null : await standingOf(call, next, shell),
     envelope: () => envelope,
     notices: hasRun ? await noticesOf(call.id, shell) : [],
     reportsWithinMs: next.state === 'SUCCEEDED' ? await reportsWithinAsDeclared(call.id, shell) : null,
-    recovery: tool === undefined ? recoveryOfUpstream(call.tool) : recoveryOf(tool, shell),
+    recovery,
     operation: tool === undefined || session?.workflow !== null ? null : await operationElsewhere(call.id, tool, shell),
+    forbids: null,
     holds: await heldOnRecord(call, tool, shell),
+    parts: call.kept === true ? await partsElsewhere(call.id, recovery, shell) : null,
+    undoing: hasRun ? await undoingOnRecord(call, tool, shell) : {},
   };
 }
 
@@ -150,6 +178,12 @@ export async function contextAfterDoubt(from: Call, context: CallContext, shell:
   if (from.state !== 'IN_DOUBT' || context.step === null) return context;
   const fact = await standingNow(from, standingWaitMs, shell);
   return { ...context, standing: fact === null ? null : { fact, inputs: context.step.inputs } };
+}
+
+async function partsElsewhere(id: CallId, recovery: ToolRecovery, shell: Shell): Promise<KeptParts> {
+  const args = await shell.ports.store.args(id);
+  const sent = args.kind === 'text' ? (JSON.parse(args.text) as Json) : null;
+  return partsOf(await keptOnRecord(id, shell), recovery, sent);
 }
 
 /** Arguments that are gone may be those of any operation of the tool. */

@@ -12,7 +12,7 @@ import { termsOf } from '../../core/ticket/terms.ts';
 import type { Blob, FenceWrite, TicketWrite } from '../../ports/store.ts';
 import type { Shell } from '../shell.ts';
 import { ticketRulesOf } from '../ticket/live-tickets.ts';
-import type { EndRider, Move } from './ending.ts';
+import type { EndAddition, EndRider, Move } from './ending.ts';
 import { note } from './transition.ts';
 
 /** Who closes a ticket that has become pointless. */
@@ -27,7 +27,7 @@ export const recoveryRider: EndRider = (move, shell) => {
   const playbook = playbookOnRecord(move.context.recovery, shell);
   const told = ending.dispatch === undefined ? [] : notesOf(next, ending.dispatch, playbook.hash);
   const asked = ticketFor(move, isDoubted);
-  const opened = asked === null ? null : ticketOf(next, asked, shell);
+  const opened = asked === null ? null : ticketOf(next, asked, shell, ticketFence(move, asked));
   const atMs = shell.ports.clock.nowMs();
   const tickets: TicketWrite[] = [];
   if (opened !== null) tickets.push({ kind: 'open', ticket: opened });
@@ -36,6 +36,7 @@ export const recoveryRider: EndRider = (move, shell) => {
   const isProbed = isDoubted && move.context.recovery.reconcile !== null;
   return {
     parts: { notes, tickets, blobs: playbook.blobs, ...(fence === null ? {} : { fence }) },
+    ...withoutForbidden(move, opened),
     ...(isProbed ? { dueAtMs: atMs + shell.limits.firstProbeMs } : {}),
   };
 };
@@ -53,6 +54,21 @@ function fenceOf({ next, ending, context }: Move, isDoubted: boolean, isSettled:
 function ticketFor({ ending: { dispatch }, context }: Move, isDoubted: boolean): OpenedTicket | null {
   if (dispatch?.kind === 'failed' && dispatch.ticket !== null) return dispatch.ticket;
   return isDoubted && context.recovery.reconcile === null ? doubtTicket : null;
+}
+
+/** Outside workflows: what is fenced from here on is not offered as a next action. */
+function withoutForbidden({ next, context }: Move, opened: Ticket | null): Pick<EndAddition, 'envelope'> {
+  if (opened === null || opened.fence === null || context.step !== null || opened.fence.operation.includes('#'))
+    return {};
+  const envelope = context.envelope(next);
+  return { envelope: { ...envelope, nextActions: envelope.nextActions.filter((name) => name !== next.tool) } };
+}
+
+/** INVARIANT: what an upstream forbade is fenced by the commit that says so, until its ticket is closed. */
+function ticketFence({ next, context: { forbids } }: Move, { reason }: OpenedTicket): TicketFence | null {
+  const session = forbids?.session ?? next.session;
+  if (reason !== 'policy_denied' || session === null) return null;
+  return { session, operation: forbids?.operation ?? next.tool };
 }
 
 export function ticketOf(

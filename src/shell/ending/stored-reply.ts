@@ -16,6 +16,7 @@ import { type Answer, nextActions, type Shell } from '../shell.ts';
 import { commit } from '../upkeep/commit.ts';
 import { bare, effectOf, note, numbered } from './transition.ts';
 import { envelopeOf } from './ending.ts';
+import { withReversalNow } from './reversal-now.ts';
 
 /** What the record says: the stored reply, or that the call is still under way elsewhere. */
 export async function answerStored(id: CallId, shell: Shell): Promise<Answer> {
@@ -33,7 +34,8 @@ export async function storedReply(call: StoredCall, shell: Shell): Promise<Reply
       const reply = await asItStandsNow(JSON.parse(stored.text) as RestingReply, call, shell);
       // The call may have succeeded since it was read: a success tells the sequence it was recorded with.
       const stale = !('error' in reply) && call.state !== 'SUCCEEDED';
-      return withSeq(reply, stale ? ((await shell.ports.store.call(call.id))?.seq ?? call.seq) : call.seq);
+      const told = withSeq(reply, stale ? ((await shell.ports.store.call(call.id))?.seq ?? call.seq) : call.seq);
+      return withReversalNow(told, call, shell);
     }
     case 'none':
       return pending(envelopeOf(call, shell), 1);

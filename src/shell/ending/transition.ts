@@ -14,6 +14,8 @@ import type {
   FenceWrite,
   KeyClaim,
   Reservation,
+  ReversalWrite,
+  RollbackWrite,
   SessionChange,
   Settlement,
   TaskChange,
@@ -39,6 +41,9 @@ export interface CommitParts {
   /** What becomes of approvals in the same commit. */
   readonly approvals?: readonly ApprovalWrite[];
   readonly tickets?: readonly TicketWrite[];
+  /** What becomes of the right to reverse a call, and of rollbacks. */
+  readonly reversals?: readonly ReversalWrite[];
+  readonly rollbacks?: readonly RollbackWrite[];
   /** What is held, given back, taken and changed of accounts and buckets. */
   readonly reserve?: readonly Reservation[];
   readonly settle?: readonly Settlement[];
@@ -57,7 +62,7 @@ export interface CommitParts {
 /** The same without what only a call that runs takes; its record does not say that it holds anything. */
 export function untaken(parts: CommitParts): CommitParts {
   const { budgets: _, ...prepared } = parts.body?.prepared ?? {};
-  return { ...parts, reserve: [], tokens: [], body: { ...parts.body, prepared } };
+  return { ...parts, reserve: [], tokens: [], reversals: [], body: { ...parts.body, prepared } };
 }
 
 /** Several events in a row, as one step. */
@@ -86,6 +91,8 @@ export function mergeParts(all: readonly CommitParts[]): CommitParts {
     blobs: [] as Blob[],
     approvals: [] as ApprovalWrite[],
     tickets: [] as TicketWrite[],
+    reversals: [] as ReversalWrite[],
+    rollbacks: [] as RollbackWrite[],
     reserve: [] as Reservation[],
     settle: [] as Settlement[],
     tokens: [] as TokenTake[],
@@ -103,6 +110,8 @@ export function mergeParts(all: readonly CommitParts[]): CommitParts {
     lists.blobs.push(...(part.blobs ?? []));
     lists.approvals.push(...(part.approvals ?? []));
     lists.tickets.push(...(part.tickets ?? []));
+    lists.reversals.push(...(part.reversals ?? []));
+    lists.rollbacks.push(...(part.rollbacks ?? []));
     lists.reserve.push(...(part.reserve ?? []));
     lists.settle.push(...(part.settle ?? []));
     lists.tokens.push(...(part.tokens ?? []));
@@ -144,8 +153,7 @@ export function toTransition(
     nobodyLeftWithinMs: parts.nobodyLeftWithinMs ?? null,
     key: parts.key ?? null,
     session: step(next, path.includes('SUCCEEDED'), parts),
-    approvals: parts.approvals ?? [],
-    tickets: parts.tickets ?? [],
+    ...papersIn(parts),
     reserve: parts.reserve ?? [],
     settle: parts.settle ?? [],
     tokens: parts.tokens ?? [],
@@ -155,6 +163,14 @@ export function toTransition(
     records: [...(parts.resumption ?? []), ...records, ...(parts.notes ?? [])],
   };
 }
+
+/** What people and the gateway itself have to do about calls. */
+const papersIn = ({ approvals = [], tickets = [], reversals = [], rollbacks = [] }: CommitParts) => ({
+  approvals,
+  tickets,
+  reversals,
+  rollbacks,
+});
 
 /** What a transition is that changes nothing. */
 export const nothingYet: Omit<Transition, 'token' | 'atMs'> = {
@@ -168,6 +184,8 @@ export const nothingYet: Omit<Transition, 'token' | 'atMs'> = {
   accounts: [],
   approvals: [],
   tickets: [],
+  reversals: [],
+  rollbacks: [],
   task: null,
   blobs: [],
   records: [],

@@ -4,6 +4,7 @@
  */
 import { failed, resolvedThere, type RestingReply } from '../../core/call/answer.ts';
 import type { Call } from '../../core/call/call.ts';
+import { ticketIdOf } from '../../core/recovery/ticket.ts';
 import { renderForAuthor } from '../../core/recovery/render-error.ts';
 import { type StepFact, viewAfter, withDueFired } from '../../core/workflow/step.ts';
 import type { Moved } from '../../core/workflow/workflow.ts';
@@ -17,9 +18,19 @@ import type { Shell } from '../shell.ts';
 import { envelopeOfStep, type EndAddition, type EndRider, type Move, type Say } from './ending.ts';
 import { outcomeEvent } from '../../core/workflow/step-error.ts';
 import { type Reaction, reactTo, standingAfter } from './error-edge.ts';
+import { invariant } from '../../core/values/unreachable.ts';
+import { startRollback } from '../reversal/start-rollback.ts';
 import { noChange, note } from './transition.ts';
 
 export const workflowRider: EndRider = (move, shell) => {
+  const added = endInWorkflow(move, shell);
+  const { from, next, context } = move;
+  // The doubt of a stage is looked at again: it ends with the doubts of its calls.
+  const isDue = context.isStage === true && next.state === 'IN_DOUBT' && from.state !== 'IN_DOUBT';
+  return isDue ? { ...added, dueAtMs: shell.ports.clock.nowMs() + shell.limits.firstProbeMs } : added;
+};
+
+const endInWorkflow: EndRider = (move, shell) => {
   const { step, hasTurn, standing = null } = move.context;
   if (step !== null) return endStep(move, step, shell);
   const change = hasTurn ? turnChange(move) : null;
@@ -139,15 +150,13 @@ function turnChange({ from, next, ending }: Move): WorkflowChange {
 
 /** A stage gave its workflow up: what its session did is undone, and it takes no further step. */
 function abort({ next, ending }: Move, workflow: WorkflowChange, fact: StepFact, shell: Shell): EndAddition {
-  const closed = { state: 'closed', reason: 'aborted' } as const;
   const resolution = { type: 'replan', reason: 'the workflow was aborted; open a new session' } as const;
+  const { session, tenant, agent } = next;
+  invariant(session !== null, 'a step has a session');
   return {
     envelope: { ...envelopeOfStep(next, fact, shell), nextActions: [] },
     say: (envelope, effect) => ({ ...ending.say(envelope, effect), resolution }) as RestingReply,
-    parts: {
-      workflow: { ...workflow, becomes: closed },
-      notes: [note('session_closed', next, { reason: 'aborted', state: fact.digest })],
-    },
+    parts: { ...startRollback({ id: session, tenant, agent }, `step ${next.id}`, 'aborted', shell), workflow },
     facts: { state_before: fact.digest, state_after: fact.digest, step: fact.seq, edge: 'abort-workflow' },
   };
 }
@@ -176,8 +185,9 @@ function apply(
   return { kind: 'failed', errorType: 'NotTaken', problem: `no edge of '${event}' was taken` };
 }
 
-function leave(move: Move, { fact, inputs }: Step, shell: Shell): EndAddition {
+function leave(move: Move, { fact: before, inputs }: Step, shell: Shell): EndAddition {
   const { from, next, ending, context } = move;
+  const fact = withDenial(before, move);
   const say: Say = (envelope, effect) => {
     const ended = ending.say(envelope, effect);
     // The session was open when the step began; if it was cancelled meanwhile, nothing is next in it.
@@ -203,8 +213,16 @@ function leave(move: Move, { fact, inputs }: Step, shell: Shell): EndAddition {
       ...(fact.workflow.debugMessages ? { debug_messages: true } : {}),
       ...(waitsFor === null ? {} : { waits_for: waitsFor }),
     },
-    ...(waitsFor === null ? {} : { dueAtMs: shell.ports.clock.nowMs() + shell.limits.firstProbeMs }),
   };
+}
+
+/** What its upstream forbade is fenced by this very commit, so it is not next any more. */
+function withDenial(fact: StepFact, { next, ending: { dispatch }, context }: Move): StepFact {
+  const ticket = dispatch?.kind === 'failed' ? dispatch.ticket : null;
+  if (ticket?.reason !== 'policy_denied' || context.forbids === null) return fact;
+  const { operation } = context.forbids;
+  const denial = { operation, callId: next.id, ticket: ticketIdOf(next.id, ticket.reason), queue: ticket.queue };
+  return { ...fact, denials: [...(fact.denials ?? []), denial] };
 }
 
 /** A read whose result the workflow cannot take has had no effect: it failed, and the session stays where it is. */

@@ -8,7 +8,7 @@ import { stateAt } from '../../core/approval/approval.ts';
 import type { Shell } from '../shell.ts';
 import { suppressed } from '../../core/values/suppressed.ts';
 
-/** `outcome` is `succeeded`, `pending`, or the name of an error; `code` is empty where there is none. */
+/** `outcome` is `succeeded`, `partial`, `pending`, or the name of an error; `code` is empty where there is none. */
 export interface CallCount {
   readonly outcome: string;
   readonly code: string;
@@ -33,7 +33,7 @@ export function createCallCounts(): CallCounts {
       if (known === undefined && tenants.size >= maxTenants) return;
       const counts = known ?? new Map();
       if (known === undefined) tenants.set(tenant, counts);
-      const outcome = isSuccess(reply) ? 'succeeded' : isPending(reply) ? 'pending' : reply.error;
+      const outcome = outcomeOf(reply);
       const code = 'code' in reply ? reply.code : '';
       const name = `${outcome} ${code}`;
       const found = counts.get(name);
@@ -42,6 +42,11 @@ export function createCallCounts(): CallCounts {
     },
     of: (tenant) => [...(tenants.get(tenant)?.values() ?? [])],
   };
+}
+
+function outcomeOf(reply: Reply): string {
+  if (isSuccess(reply)) return reply.errors === undefined ? 'succeeded' : 'partial';
+  return isPending(reply) ? 'pending' : reply.error;
 }
 
 /** Errors that never have an effect, by the taxonomy. */

@@ -178,7 +178,7 @@ async function attemptEntry(
   const records = record.call === null ? [] : await reader.recordsOf(record.call as never);
   const ended = records.find(({ kind }) => endings.has(kind));
   const { known, effect, adopted, ...end } = ended === undefined ? running : endOf(ended);
-  const dispatched = records.filter(({ kind }) => kind === 'dispatched').length;
+  const dispatched = records.filter(({ kind, body: said }) => kind === 'dispatched' && isSent(said)).length;
   return {
     ...base,
     ...digests(known === null ? body : { state_before: body['state_before'], step: body['step'], ...known }),
@@ -193,6 +193,9 @@ async function attemptEntry(
     detail: { effect, sends: dispatched - (adopted.adopted_from === undefined ? 0 : 1), ...adopted },
   };
 }
+
+/** A call that ended between two attempts with what was done passed through one that sent nothing. */
+const isSent = (body: string): boolean => (JSON.parse(body) as { sent?: boolean }).sent !== false;
 
 const endings: ReadonlySet<string> = new Set(['settled', 'doubted', 'cancelled', 'expired']);
 
@@ -274,10 +277,10 @@ function digests(body: Record<string, unknown>): Pick<HistoryEntry, 'seq' | 'sta
 }
 
 /** Empty for a body that is no JSON object: a damaged journal can still be read. */
-export function readBody(body: string): Record<string, unknown> {
+export function readBody(body: string): JsonObject {
   try {
     const value = JSON.parse(body) as Json;
-    return isObject(value) ? value : {};
+    return isObject(value) ? (value as JsonObject) : {};
   } catch {
     return {};
   }

@@ -2,15 +2,17 @@
  * Reads the store for people and auditors: lists calls, shows everything about one, follows the journal, and verifies
  * it from its first record, page by page. Must not print, and must not write.
  */
+import type { Chain } from '../../core/improvement/chain.ts';
 import type { CallId } from '../../core/call/call.ts';
 import { type GateName, gateNames } from '../../core/gates/gate.ts';
 import { isObject } from '../../core/values/json.ts';
 import { type Hashing, type Position, recordKinds } from '../../core/journal/record.ts';
 import { afterAll, maxLookedAt, type MeantId, meantId } from '../../core/values/short-id.ts';
-import { createVerifier, type StoredRecord, type VerifyReport } from '../../core/journal/verify.ts';
+import { createVerifier, hex, type StoredRecord, type VerifyReport } from '../../core/journal/verify.ts';
 import { defaultQuarantineMs } from '../../core/recovery/playbook.ts';
 import type { Effect } from '../../core/taxonomy.ts';
 import type { CallFilter, JournalEntry, StoredCall, StoredText, StoreReader } from '../../ports/store.ts';
+import { readImprovements } from '../improvement/read-improvements.ts';
 import { effectOf } from '../ending/transition.ts';
 
 export type { CallFilter, JournalEntry, Position, StoredCall, StoredText, VerifyReport };
@@ -57,6 +59,8 @@ export interface Inspection {
   blob(hash: string): Promise<string | null>;
   /** Finds a call by the beginning of its id. */
   meant(beginning: string): Promise<MeantId>;
+  /** The steps by which what is done about failures was changed. */
+  improvements(): Promise<Chain>;
   /** `onPage` is called after each page with the number of records verified so far. */
   verify(onPage?: (records: number) => void): Promise<VerifyReport>;
   newest(count: number): Promise<readonly ExplainedRecord[]>;
@@ -85,6 +89,7 @@ export function createInspection(reader: StoreReader, hashing: Hashing): Inspect
         found.map(({ id }) => id),
       );
     },
+    improvements: () => readImprovements(reader, (text) => hex(hashing.sha256(hashing.utf8(text)))),
     verify: (onPage = () => undefined) => verifyJournal(reader, hashing, onPage),
     newest: async (count) => (count === 0 ? [] : (await reader.entries(null, count)).map(explainRecord)),
     async *follow(after, wait) {
@@ -106,7 +111,8 @@ export function explainRecord(entry: JournalEntry): ExplainedRecord {
   return { ...entry, meaning: meanings[entry.kind] ?? 'a kind of record that this version does not know' };
 }
 
-async function readCall(id: CallId, reader: StoreReader): Promise<CallStory | null> {
+/** Everything about one call, of one moment; null if there is no such call. */
+export async function readCall(id: CallId, reader: StoreReader): Promise<CallStory | null> {
   for (let tries = 1; ; tries++) {
     const call = await reader.call(id);
     if (call === null) return null;

@@ -4,6 +4,7 @@
  */
 import type { CallId, Principal, SessionId } from '../../core/call/call.ts';
 import { isObject } from '../../core/values/json.ts';
+import { improvementSubject } from '../../core/improvement/step.ts';
 import type { Position } from '../../core/journal/record.ts';
 import type { Reply } from '../../core/call/reply.ts';
 import { afterAll, maxLookedAt, type MeantId, meantId } from '../../core/values/short-id.ts';
@@ -59,6 +60,7 @@ export function createTenantView(shell: Shell): TenantView {
     return tenant;
   };
   const tenantOf = ({ call, session, body }: JournalEntry): Promise<string | null> => {
+    if (call === improvementSubject) return Promise.resolve(tenantIn(body));
     if (call !== null) return remember(call, () => store.call(call as CallId));
     if (session !== null) return remember(session, () => store.session(session as SessionId));
     return Promise.resolve(tenantIn(body));

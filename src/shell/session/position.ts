@@ -4,7 +4,7 @@
  */
 import type { CallId, SessionId, Call } from '../../core/call/call.ts';
 import { canonicalText } from '../../core/values/canonical.ts';
-import type { FenceFact, StepFact } from '../../core/workflow/step.ts';
+import type { DenialFact, FenceFact, StepFact } from '../../core/workflow/step.ts';
 import { isListed } from '../../core/policy/listed-tools.ts';
 import { ceilingOf } from '../../core/policy/session-ceiling.ts';
 import type { ActionEntry, Snapshot, Workflow } from '../../core/workflow/workflow.ts';
@@ -61,6 +61,16 @@ export async function fencesOf(id: SessionId, shell: Shell): Promise<readonly Fe
     session: call.session,
     fingerprint: call.fingerprint,
     inDoubt: call.state === 'IN_DOUBT',
+  }));
+}
+
+/** What upstreams forbade in this session, until a person has answered. */
+export async function denialsOf(id: SessionId, { ports }: Shell): Promise<readonly DenialFact[]> {
+  return (await ports.store.ticketFences(id)).map(({ id: ticket, fence, tool, call, queue }): DenialFact => ({
+    operation: fence?.operation ?? tool,
+    callId: call,
+    ticket,
+    queue,
   }));
 }
 

@@ -1,9 +1,9 @@
 /**
- * Lets a stage go on whose call was in doubt, once that is settled: the step takes its turn again and is sent again, and
- * its calls answer with what is on record. Where the session has moved on to a state without the step, the stage ends.
+ * Ends the doubt of a stage, once none of its calls is in doubt: where a call put it in doubt, the step takes its turn
+ * again and goes on, and its calls answer with what is on record. Where the step is not legal any more, or its time is
+ * over, the stage ends, and what its calls have done is told.
  */
-import { failed } from '../../core/call/answer.ts';
-import type { CallId } from '../../core/call/call.ts';
+import { cancelled, type CancelScope, failed } from '../../core/call/answer.ts';
 import { isUnderWay } from '../../core/call/lifecycle.ts';
 import { classify } from '../../core/recovery/classify.ts';
 import type { Json } from '../../core/values/json.ts';
@@ -14,53 +14,65 @@ import type { Ending } from '../ending/ending.ts';
 import { inputsOnRecord, readStanding } from '../ending/error-edge.ts';
 import { bare } from '../ending/transition.ts';
 import { readBody } from '../look/history.ts';
+import { toolOf } from '../session/position.ts';
 import type { Shell } from '../shell.ts';
 import { commit, markAnswered } from '../upkeep/commit.ts';
-import { lastOf } from './stage-journal.ts';
 
-/** False for a call that is no stage, or whose doubt is its own. */
+/** False for a call that is no stage. */
 export async function resumeStage(call: StoredCall, shell: Shell): Promise<boolean> {
   const { store, clock } = shell.ports;
+  const { tool } = await toolOf(call, shell);
+  if (tool?.isStage !== true) return false;
   const records = await store.recordsOf(call.id);
-  const waitsFor = awaitedBy(records);
-  if (waitsFor === null) return false;
-  const awaited = await store.call(waitsFor);
+  const own = await callsOf(call, shell);
   // What nobody will ever know of a call, nobody knows of its stage: a person settles that too.
-  const isLost = awaited === null || awaited.state === 'CLOSED_UNKNOWN';
-  const isOpen = awaited !== null && (isUnderWay(awaited.state) || awaited.state === 'IN_DOUBT');
+  const isLost = own.some(({ state }) => state === 'CLOSED_UNKNOWN');
+  const isOpen = own.some(({ state }) => isUnderWay(state) || state === 'IN_DOUBT');
   const atMs = isLost ? null : clock.nowMs() + shell.limits.firstProbeMs;
   const due = { expectAtMs: call.dueAtMs, atMs };
   const mark = { kind: 'mark', id: call.id, requester: null, repeats: 0, due } as const;
+  // INVARIANT: the next look is on record before this one does anything.
   const looked = await commit({ ...bare(shell), call: mark }, shell);
-  if (isLost || isOpen || looked.kind !== 'committed') return true;
-  await goOn({ ...call, dueAtMs: atMs }, records, awaited, shell);
+  if (isLost || isOpen || looked.kind !== 'committed' || stillRuns(call, shell)) return true;
+  await goOn({ ...call, dueAtMs: atMs }, records, own, shell);
   return true;
 }
 
-function awaitedBy(records: readonly JournalEntry[]): CallId | null {
-  const doubted = records.findLast(({ kind }) => kind === 'doubted');
-  const { waits_for: id } = doubted === undefined ? {} : readBody(doubted.body);
-  return typeof id === 'string' ? (id as CallId) : null;
+/** What a stage has called, by the names of its calls. */
+async function callsOf({ id, tenant, agent }: StoredCall, { ports, limits }: Shell): Promise<readonly StoredCall[]> {
+  const { store } = ports;
+  const ids = await store.callsByKeys(tenant, agent, `${id}/`, limits.maxRollbackCalls);
+  return (await Promise.all(ids.map((each) => store.call(each)))).filter((each) => each !== null);
 }
+
+/** Its body runs on in this process, although nobody waits for it. */
+const stillRuns = ({ id, session }: StoredCall, { live }: Shell): boolean =>
+  live.running.has(id) || (session !== null && live.orphanSteps.get(session)?.has(id) === true);
 
 async function goOn(
   call: StoredCall,
   records: readonly JournalEntry[],
-  awaited: StoredCall,
+  own: readonly StoredCall[],
   shell: Shell,
 ): Promise<void> {
   const { store, clock } = shell.ports;
   const session = call.session === null ? null : await store.session(call.session);
   // Another step runs: the next look is on record.
   if (session?.workflow?.turn) return;
-  const fact = await readStanding(call, shell);
+  const doubted = records.findLast(({ kind }) => kind === 'doubted');
+  const waited = doubted !== undefined && 'waits_for' in readBody(doubted.body);
+  const fact = waited ? await readStanding(call, shell) : null;
   const inputs = await inputsOnRecord(call.id, shell);
   const isLegal = fact !== null && fact.workflow.machine.reachWith(fact.snapshot, call.tool, inputs).kind === 'yes';
-  const ending = isLegal ? release(call, inputs, fact, shell) : strand(call, records, awaited, shell);
+  const why = waited
+    ? 'the session has moved on to a state in which this step is not legal'
+    : 'the stage did not come to its end in its time';
+  const { end } = doubted === undefined ? {} : (readBody(doubted.body) as { end?: { scope?: CancelScope } });
+  const ending = isLegal ? release(call, inputs, fact, shell) : strand(call, why, own, shell, end?.scope);
   // The time in doubt does not count.
-  const doubtedAtMs = records.findLast(({ kind }) => kind === 'doubted')?.timeMs ?? call.createdAtMs;
-  const deadlineAtMs = clock.nowMs() + Math.max(shell.limits.defaultTimeoutMs, call.deadlineAtMs - doubtedAtMs);
-  const concluded = await concludeElsewhere({ ...call, deadlineAtMs }, ending, shell);
+  const leftMs = call.deadlineAtMs - (doubted?.timeMs ?? call.createdAtMs);
+  const deadlineAtMs = clock.nowMs() + Math.max(shell.limits.defaultTimeoutMs, leftMs);
+  const concluded = await concludeElsewhere(isLegal ? { ...call, deadlineAtMs } : call, ending, shell);
   if (concluded === null) return;
   // A conflict is looked at again when it is due.
   const result = await commit(concluded.transition, shell);
@@ -78,15 +90,14 @@ function release(call: StoredCall, inputs: Json, fact: StepFact, shell: Shell): 
   };
 }
 
-/** INVARIANT: a step that is not legal any more does nothing more; what its calls have done is told. */
-function strand(call: StoredCall, records: readonly JournalEntry[], awaited: StoredCall, shell: Shell): Ending {
+/** INVARIANT: a stage that does not go on does nothing more; what its calls have done is told. */
+function strand(call: StoredCall, why: string, own: readonly StoredCall[], shell: Shell, scope?: CancelScope): Ending {
   const { attempt } = call;
-  const isApplied = awaited.state === 'SUCCEEDED' && awaited.effectClass !== 'pure';
-  const hadEffect = isApplied || lastOf(records)?.hadEffect === true;
-  const why = 'the session has moved on to a state in which this step is not legal';
+  const hadEffect = own.some(({ state, effectClass }) => state === 'SUCCEEDED' && effectClass !== 'pure');
   return {
     events: [hadEffect ? { kind: 'failed', attempt, effect: 'applied' } : { kind: 'proved', effect: 'none' }],
-    say: (envelope, effect) => said(envelope, effect, why, call, shell),
+    say: (envelope, effect) =>
+      scope === undefined ? said(envelope, effect, why, call, shell) : cancelled(envelope, scope, effect),
     record: ({ effect }) => ({ attempt, effect, stranded: true }),
   };
 }

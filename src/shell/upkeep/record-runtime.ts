@@ -54,12 +54,17 @@ export interface AppliedPolicy {
   readonly by: string;
   /** Errors that `recourse check` reports, in spite of which the policy is in force. */
   readonly forced?: readonly string[];
+  /** The canonical text of the playbook that is in force from here on, if it is another. */
+  readonly playbook?: string | null;
 }
 
 const maxProblems = 50;
 
 /** Records a change of policy. False if that failed: then the policy must not be put in force. */
-export async function recordPolicy({ next, last, by, forced = [] }: AppliedPolicy, shell: Shell): Promise<boolean> {
+export async function recordPolicy(
+  { next, last, by, forced = [], playbook = null }: AppliedPolicy,
+  shell: Shell,
+): Promise<boolean> {
   // INVARIANT: approvals that one policy voids are void before the next policy is in force. Those opened since, by
   // calls judged under the previous policy, are voided by the present one.
   if (
@@ -77,6 +82,7 @@ export async function recordPolicy({ next, last, by, forced = [] }: AppliedPolic
     previous: previous ?? null,
     by,
     mode: next?.written.mode ?? null,
+    ...(playbook === null ? {} : { playbook: shell.ports.sha256(playbook) }),
     ...(forced.length === 0 ? {} : { forced: true, problems: forced.slice(0, maxProblems) }),
   });
   const result = await commit(

@@ -16,6 +16,7 @@ import { expireOrVoid } from '../approval/end-approval.ts';
 import { isMasked } from '../mask.ts';
 import { heldOnRecord } from '../ending/held-amounts.ts';
 import { noticesOf } from '../ending/ending.ts';
+import { keptOnRecord } from '../ending/kept-parts.ts';
 import { closeOverdueTasks } from '../completion/tasks.ts';
 import { resumeStage } from '../stage/resume-stage.ts';
 import { tryLater } from '../stage/retry-later.ts';
@@ -24,6 +25,9 @@ import { recordBreakers } from './record-breakers.ts';
 import { endUnowned, takeOver } from './recover.ts';
 import { countRepeats } from '../call/record-refusal.ts';
 import { resumption, toolToResend } from '../session/position.ts';
+import { carryOutDue } from '../reversal/order.ts';
+import { rollBackAll } from '../reversal/roll-back.ts';
+import { undoingOnRecord } from '../reversal/undoing.ts';
 import { runApproved } from '../approval/run-approved.ts';
 import { fireAllDue, trimSessions } from '../session/session-upkeep.ts';
 import { closeUnusedSessions } from '../session/workflow-sessions.ts';
@@ -39,6 +43,8 @@ export async function sweep(shell: Shell): Promise<void> {
   await runAllApproved(shell);
   await endOverdueTickets(shell);
   await continueAll(shell);
+  await carryOutDue(shell);
+  await rollBackAll(shell);
   await endOverdueSpending(shell);
   await countRepeats(shell);
   for (const session of await fireAllDue(shell)) await tryLater(session, shell);
@@ -111,7 +117,11 @@ async function resume(call: StoredCall, nowMs: number, shell: Shell): Promise<vo
   if (call.tainted && !mayResend(call, shell.ports.clock.nowMs(), tool.dedupeWindowMs)) return expire(call, shell);
   const notices = await noticesOf(call.id, shell);
   const holds = await heldOnRecord(call, tool, shell);
-  const work = { tool, args: JSON.parse(found.argsText) as Json, step, client: null, notices, holds };
+  const undoing = await undoingOnRecord(call, tool, shell);
+  const kept = call.kept === true ? await keptOnRecord(call.id, shell) : undefined;
+  // INVARIANT: what is done of it is not sent again: without the record of that, nothing is.
+  if (kept === null) return expire(call, shell, unsendable);
+  const work = { tool, args: JSON.parse(found.argsText) as Json, step, client: null, notices, holds, kept, undoing };
   // INVARIANT: nothing is sent again that the policy now in force does not permit.
   const denial = await whyNotResend(call, work, shell);
   if (denial !== null) {

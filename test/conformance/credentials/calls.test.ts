@@ -97,7 +97,7 @@ describe('a call of a tool that has a credential', () => {
 });
 
 describe('a provider that fails', () => {
-  test('[C4-credential-1] refuses the call field by field, sends nothing, and recovers', async (t) => {
+  test('[C4-credential-1] [S002-credential-1] refuses the call field by field, sends nothing, and recovers', async (t) => {
     const clock = createManualClock();
     const { vault, gateway, api } = await open(t, { clock });
     vault.fail(503);

@@ -57,7 +57,7 @@ describe('[C5-codes-2] a code', () => {
     assert.deepEqual(idle, []);
   });
 
-  test('[C5-codes-2] was seen by a test: that of its row in the seed, or that of a requirement', () => {
+  test('[C5-codes-2] [S001-codes-1] was seen by a test: that of its row in the seed, or that of a requirement', () => {
     const citations = readCitations(root);
     const known = new Set(requirements.map(({ id }) => id));
     const table = readFileSync(path.join(import.meta.dirname, 'seed-table.test.ts'), 'utf8');

@@ -67,7 +67,7 @@ function assertAudit(records: unknown, what: string): void {
 describe('a failure that quotes what is the gateway’s own', () => {
   const names = ['throws', 'fails', 'some', 'odd'];
 
-  test('[C8-model-2] [C8-audit-1] shows none of it in the library, and the audit has the causes without secrets', async (t) => {
+  test('[C8-model-2] [C8-audit-1] [S001-render-1] [S001-model-1] shows none of it in the library, and the audit has the causes without secrets', async (t) => {
     plant(t);
     const file = path.join(folderOf(t), 'recourse.db');
     const gateway = await openGateway(t, failing(file), { file, policy: policy() });
@@ -141,7 +141,7 @@ describe('a failure that quotes what is the gateway’s own', () => {
   });
 });
 
-test('[C8-model-3] with debug_messages the agent reads the cause, without secrets, and the call says so on record', async (t) => {
+test('[C8-model-3] [S001-model-2] with debug_messages the agent reads the cause, without secrets, and the call says so on record', async (t) => {
   plant(t);
   const machine = createMachine({ id: 'w', initial: 'a', states: { a: { on: { go: 'a' } } } });
   const run = async () => {

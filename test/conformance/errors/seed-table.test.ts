@@ -201,7 +201,7 @@ const rows: Readonly<Record<string, Readonly<Partial<Record<ErrorCode, Row>>>>> 
 describe('seed 001, classes and codes', () => {
   for (const [errorClass, found] of Object.entries(rows))
     for (const [code, { by, produce, skip = false }] of Object.entries(found))
-      test(`[C5-codes-1] ${errorClass}/${code}: ${by}`, { skip }, async (t) => {
+      test(`[C5-codes-1] [S001-codes-1] ${errorClass}/${code}: ${by}`, { skip }, async (t) => {
         assert.equal(codes[code as ErrorCode].class, errorClass);
         const { class: ofReply, code: produced } = await produce(t);
         assert.deepEqual([ofReply, produced], [errorClass, code]);

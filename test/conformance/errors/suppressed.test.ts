@@ -56,7 +56,7 @@ async function openWhole(t: TestContext, options: OpenOptions = {}) {
 describe('an error that a body ignores on purpose', () => {
   const bodies = { 'in the gateway': {}, 'in a worker': { isolate: true } } as const;
   for (const [where, more] of Object.entries(bodies))
-    test(`[C8-suppressed-1] ${where} is recorded with its call and its causes`, async (t) => {
+    test(`[C8-suppressed-1] [S001-swallow-2] ${where} is recorded with its call and its causes`, async (t) => {
       const act = tool({ name: 'act', description: 'acts', input: {}, ...more, run: ignores });
       const gateway = await openGateway(t, [act]);
       const { call_id: id } = successOf(await gateway.call({ tool: 'act' }));

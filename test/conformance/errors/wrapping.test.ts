@@ -32,7 +32,7 @@ const toldBy = (reply: Reply) => {
 describe('a failure that a body wrapped', () => {
   const places = { 'in the gateway': {}, 'in a worker': { isolate: true } } as const;
   for (const [where, more] of Object.entries(places))
-    test(`[C8-wrap-1] [C8-audit-1] ${where} keeps code and effect, and the audit has every cause`, async (t) => {
+    test(`[C8-wrap-1] [C8-audit-1] [S001-wrap-1] ${where} keeps code and effect, and the audit has every cause`, async (t) => {
       const act = tool({ name: 'act', description: 'acts', input: {}, ...more, run: wraps });
       const gateway = await openGateway(t, [act]);
       const reply = errorOf(await gateway.call({ tool: 'act' }), 'action_error');

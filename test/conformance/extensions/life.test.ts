@@ -219,7 +219,7 @@ describe('an upstream that in a call', () => {
       assert.equal((await call('good/hello'))['result'], 'hi');
     });
 
-  test('fails by class and code: the reply has both', async (t) => {
+  test('[S001-codes-2] fails by class and code: the reply has both', async (t) => {
     let host: Host | null = null;
     const { call } = await open(t, {
       extensions: [
@@ -254,7 +254,7 @@ describe('an upstream that in a call', () => {
   });
 });
 
-test('what an extension suppresses is on record, also from before the store was open', async (t) => {
+test('[S001-swallow-2] what an extension suppresses is on record, also from before the store was open', async (t) => {
   const loud = defineExtension({
     name: 'loud',
     contract: 1,

@@ -55,7 +55,7 @@ async function budgeted(
 const today = 'agent/local/daily/USD/2026-05-18T00:00:00Z';
 
 describe('a budget', () => {
-  test('[C4-budget-1] is BUDGET_EXCEEDED in the form of the seed, 429, with the true reset; nothing runs', async (t) => {
+  test('[C4-budget-1] [S002-budget-1] [S002-budget-2] is BUDGET_EXCEEDED in the form of the seed, 429, with the true reset; nothing runs', async (t) => {
     const { spend, runs, clock } = await budgeted(t, [priced('500 USD')]);
     successOf(await spend(450));
     const denied = errorOf(await spend(50.01), 'denied');
@@ -79,7 +79,7 @@ describe('a budget', () => {
     successOf(await spend(500));
   });
 
-  test('[C4-budget-2] warns at its mark, in the form of the seed, and the call runs', async (t) => {
+  test('[C4-budget-2] [S002-warning-1] warns at its mark, in the form of the seed, and the call runs', async (t) => {
     const { spend } = await budgeted(t, [priced('500 USD', { warnAt: 0.8 })]);
     assert.equal(successOf(await spend(399)).notices, undefined);
     assert.deepEqual(successOf(await spend(1)).notices, [
@@ -223,7 +223,7 @@ describe('a budget that defers', () => {
     return resolution.approval_id as string;
   };
 
-  test('[C4-budget-8] asks ahead with its warning, once in a window, and the denial names the same approval', async (t) => {
+  test('[C4-budget-8] [S002-warning-2] asks ahead with its warning, once in a window, and the denial names the same approval', async (t) => {
     const { spend, all, runs } = await budgeted(t, deferring());
     const warned = successOf(await spend(80)).notices?.[0];
     assert.ok(warned !== undefined);

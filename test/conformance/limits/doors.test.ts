@@ -9,7 +9,7 @@ import { startGoverned } from '../../support/governed-up.ts';
 import { atEveryDoor, deniedIn, members } from '../../support/limits/every-door.ts';
 import { smallServer } from '../../support/small-server.ts';
 
-test('[C4-egress-1] EGRESS_DENIED at every door', async (t) => {
+test('[C4-egress-1] [S002-egress-1] EGRESS_DENIED at every door', async (t) => {
   const port = await closedPort();
   const up = await startGoverned(
     t,

@@ -273,7 +273,7 @@ describe('a process that dies', () => {
 });
 
 describe('a model that cannot answer', () => {
-  test('[C1-model-2] [C9-capability-1] is told from call to call: a session may switch, and each call is judged by itself', async (t) => {
+  test('[C1-model-2] [C9-capability-1] [S001-class-3] is told from call to call: a session may switch, and each call is judged by itself', async (t) => {
     const gateway = await open(t, [], [answers({ in: 1, out: 1 }), answers({ in: 1, out: 1 })]);
     const { session } = successOf(await gateway.ask({ stream: true }));
     const within = { tool: 'echo/chat', session: session ?? '' };

@@ -54,7 +54,7 @@ const spending = (amount: number) => ({ tool: 'small/echo', args: { amount } });
 const atDoors = (t: TestContext, up: GovernedUp, key: string, amount: number) =>
   atEveryDoor(t, up, key, spending(amount));
 
-test('[C4-rate-7] RATE_EXCEEDED: HTTP with Retry-After, MCP in both revisions, client', async (t) => {
+test('[C4-rate-7] [S002-payload-1] [S002-payload-2] [S002-rate-1] RATE_EXCEEDED: HTTP with Retry-After, MCP in both revisions, client', async (t) => {
   const up = await open(t);
   const key = up.keyOf('limited');
   assert.equal((await up.ask('/v1/calls', { key, body: spending(0) })).status, 200);
@@ -159,7 +159,7 @@ test('[C4-budget-8] BUDGET_WARNING and POLICY_DEFER of a budget that defers name
   assert.equal((await up.ask('/v1/calls', { key, body: spending(0.01) })).body['code'], 'BUDGET_EXCEEDED');
 });
 
-test('[C9-client-1] a client waits out a rate limit by itself, and never a budget', async (t) => {
+test('[C9-client-1] [S002-rate-2] a client waits out a rate limit by itself, and never a budget', async (t) => {
   const up = await open(t);
   const hasty = createClient({ transport: httpTransport({ url: up.url, key: up.keyOf('hasty') }), maxWaits: 20 });
   for (let made = 0; made < 3; made++) await hasty.call('small/echo', {});

@@ -85,7 +85,7 @@ async function playbooksOf(records: readonly ReplayRecord[], reader: StoreReader
   return new Map(kept);
 }
 
-test('[C1-replay-1] whatever fails, the replay of what was recorded is equal', async (t) => {
+test('[C1-replay-1] [S003-replay-1] whatever fails, the replay of what was recorded is equal', async (t) => {
   const send = await open(t);
   let failures = 0;
   await fc.assert(

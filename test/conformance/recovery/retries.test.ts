@@ -43,7 +43,7 @@ const kindsOf = async (gateway: Awaited<ReturnType<typeof openGateway>>, id: str
   (await gateway.records(id)).map(({ kind }) => kind);
 
 describe('a failure that may be sent again', () => {
-  test('[C9-retry-1] succeeds later, and the reply says how often it was sent', async (t) => {
+  test('[C9-retry-1] [S001-class-4] [S001-retry-2] succeeds later, and the reply says how often it was sent', async (t) => {
     const { gateway, call } = await openScripted(t, 'pure', [{ kind: '5xx' }, 'hang', 'ok']);
     const reply = successOf(await call());
     assert.deepEqual([reply.result, reply.attempts], [{ done: 3 }, 3]);

@@ -101,7 +101,7 @@ describe('an edge on the error of a step', () => {
     assert.equal((await gateway.look(session)).seq, 1);
   });
 
-  test('[C6-edge-2] is chosen by class, code and verdict; without one all is as it was', async (t) => {
+  test('[C6-edge-2] [S001-class-7] is chosen by class, code and verdict; without one all is as it was', async (t) => {
     const gateway = await openWorkflow(t, [aShop()]);
     const session = await gateway.open();
     const away = refusal(await gateway.ask('charge', { how: 'away' }, { session }), 'action_error');
@@ -112,7 +112,7 @@ describe('an edge on the error of a step', () => {
     assert.equal((await gateway.look(session)).seq, 2);
   });
 
-  test('[C6-edge-3] is taken by inputs that are refused, and sees them', async (t) => {
+  test('[C6-edge-3] [S001-class-7] is taken by inputs that are refused, and sees them', async (t) => {
     const gateway = await openWorkflow(t, [aShop()]);
     const session = await gateway.open();
     const reply = refusal(await gateway.ask('charge', { how: 7 }, { session }), 'validation_failed');

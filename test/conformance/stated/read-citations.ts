@@ -33,8 +33,16 @@ function citationsIn(file: string, text: string): readonly Citation[] {
   return [...text.matchAll(titlePattern)].map(([, , title = '']) => ({
     file,
     title,
-    ids: [...title.matchAll(/\[([^\]]+)\]/g)].flatMap(([, id = '']) =>
-      new RegExp(`^${idPattern.source}$`).test(id) ? [id] : [],
-    ),
+    ids: [
+      ...[...title.matchAll(/\[([^\]]+)\]/g)].map(([, id = '']) => id).filter((id) => whole.test(id)),
+      ...(title.includes('[${id}]') ? idsOfTable(text) : []),
+    ],
   }));
 }
+
+const whole = new RegExp(`^${idPattern.source}$`);
+
+/** The ids of a table whose rows are tests: those that stand in quotes. */
+const idsOfTable = (text: string): readonly string[] => [
+  ...new Set([...text.matchAll(/'([CS]\d+-[a-z]+-\d+)'/g)].flatMap(([, id = '']) => (whole.test(id) ? [id] : []))),
+];

@@ -89,11 +89,11 @@ export const seed003: Readonly<Record<string, Stated>> = {
   'S003-change-2': extending('each compensation is held to a golden that shows what comes of it', 'goldens'),
   'S003-change-3': extending(
     'a failure that was handled wrong becomes feedback, then a proposal, a replay and a release',
-    'docs/guides/when-a-tool-fails.md',
+    'docs/guides/improving.md',
   ),
   'S003-change-4': extending(
     'nobody changes by hand what is done about failures: without a release it is refused, or forced on record',
-    'docs/guides/when-a-tool-fails.md',
+    'docs/guides/improving.md',
   ),
   'S003-effect-1': changes('a write that has already happened is never retried', plan),
   'S003-effect-2': changes('every failure and every compensation is a typed record', 'src/core/journal/record.ts'),

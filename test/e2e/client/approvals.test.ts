@@ -113,7 +113,7 @@ for (const [name, open] of [
       assert.deepEqual(ran, []);
     });
 
-    test('without waiting the agent has the id, looks by itself, and cannot complete meanwhile', async (t) => {
+    test('[S002-client-2] without waiting the agent has the id, looks by itself, and cannot complete meanwhile', async (t) => {
       const { client, approve } = await open(t);
       const error: unknown = await client.call('refund', { amount: 1 }).catch((thrown: unknown) => thrown);
       assert.ok(error instanceof ToolDeniedError && error.approvalId !== null);

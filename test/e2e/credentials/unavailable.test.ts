@@ -9,7 +9,7 @@ import { connectHttp } from '../../support/mcp-connect.ts';
 import { recourse } from '../../support/recourse-process.ts';
 import { startOwnVault } from '../../support/credentials/vault-server.ts';
 
-test('CREDENTIAL_UNAVAILABLE is the same for everybody, shows in the status, and ends with the failure', async (t) => {
+test('[S002-credential-2] CREDENTIAL_UNAVAILABLE is the same for everybody, shows in the status, and ends with the failure', async (t) => {
   const vault = await startOwnVault(t);
   const api = await listenCredentialApi(t, bearerOf);
   api.demand('plantedSecretOne');

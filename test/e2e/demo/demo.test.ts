@@ -88,6 +88,24 @@ describe('an agent goes on when a person has decided:', { concurrency: 2 }, () =
   });
 });
 
+test('a ticket is answered, and the refund that was forbidden is made once', async (t) => {
+  const demo = startDemo(t, ['--fast']);
+  const { gateway, store } = await demo.next('its address', isReady);
+  const { ticket_id: ticket } = await demo.next('a ticket', comes('escalated'));
+  const resolved = await fetch(`${gateway}/v1/tickets/${ticket}/resolve`, {
+    method: 'POST',
+    headers: {
+      authorization: `Bearer ${readFileSync(`${store}.token`, 'utf8').trim()}`,
+      'content-type': 'application/json',
+    },
+    body: '{"answer":"retry"}',
+  });
+  assert.equal(resolved.status, 200, await resolved.text());
+  const heard = await demo.next('the agent hears', ({ says }) => says?.startsWith('hears about the refund of €43'));
+  assert.equal(heard.outcome, 'succeeded');
+  assert.equal(refundsOf(store, 'ord_1049'), 1);
+});
+
 describe('nothing is left behind', { concurrency: 2 }, () => {
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const)
     test(`by ${signal}, in the middle of the story`, async (t) => {
@@ -119,12 +137,13 @@ describe('nothing is left behind', { concurrency: 2 }, () => {
     await assert.rejects(fetch(gateway), 'nobody listens any more');
   });
 
-  test('in the folder where it was started, whose files it does not read', async (t) => {
-    const cwd = folder(t);
+  test('in the folder where it was started, whose files it does not read, or where state is kept', async (t) => {
+    const [cwd, state] = [folder(t), folder(t)];
     writeFileSync(path.join(cwd, 'recourse.yaml'), 'no: such: thing');
-    const demo = startDemo(t, ['--once', '--fast'], { cwd });
+    const demo = startDemo(t, ['--once', '--fast'], { cwd, env: { ...process.env, RECOURSE_STATE_DIR: state } });
     assert.equal(await demo.ended, 0, demo.complained());
     assert.deepEqual(readdirSync(cwd), ['recourse.yaml']);
+    assert.deepEqual(readdirSync(state), []);
   });
 });
 
@@ -132,9 +151,9 @@ test('`npm start` by itself is the demo', async (t) => {
   const demo = startDemo(t, [], { command: ['npm', 'start'] });
   let printed = '';
   demo.child.stdout?.on('data', (chunk: Buffer) => (printed += chunk.toString()));
-  await eventually('one address', async () => /Open {2}http:\/\/127\.0\.0\.1:\d+/.test(printed));
+  await eventually('one address', async () => /Open {2}http:\/\/127\.0\.0\.1:\d+\/#\/signin\/\S+/.test(printed));
   await eventually('what the agents do', async () => /support +reads order ord_1041 +→ succeeded/.test(printed));
-  assert.equal(printed.match(/http:\/\//g)?.length, 1);
+  assert.equal(printed.match(/signin/g)?.length, 1);
 });
 
 describe('what is in the way is said plainly:', () => {

@@ -36,7 +36,7 @@ async function defer({ call }: OpenedHttp, args: object = { amount: 900 }, key?:
   return String(id);
 }
 
-test('an agent asks, a person approves what they saw, the agent asks again, and it runs once', async (t) => {
+test('[S002-defer-2] an agent asks, a person approves what they saw, the agent asks again, and it runs once', async (t) => {
   const { http, ran } = await open(t);
   const { ask, call, keys } = http;
   const id = await defer(http);

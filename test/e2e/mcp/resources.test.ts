@@ -22,7 +22,7 @@ const open = async (t: TestContext, revision: (typeof revisions)[number]) =>
   connectInMemory(t, (await openDoor(t, { workflow: coffee })).door, revision);
 
 for (const revision of revisions) {
-  test(`what is next can be read before the first step, and follows it, in ${revision}`, async (t) => {
+  test(`[S000-recovery-4] what is next can be read before the first step, and follows it, in ${revision}`, async (t) => {
     const client = await open(t, revision);
     const before = await readJson(client, 'recourse://next');
     assert.deepEqual(before.valid_next_actions, ['take_order']);
@@ -62,7 +62,7 @@ for (const revision of revisions) {
     assert.doesNotMatch(text, /: cancel$/m);
   });
 
-  test(`the history has every attempt, refusals included, and can be read on, in ${revision}`, async (t) => {
+  test(`[S000-recovery-5] the history has every attempt, refusals included, and can be read on, in ${revision}`, async (t) => {
     const client = await open(t, revision);
     await client.step({ action: 'pay' });
     await client.step({ action: 'take_order', inputs: { drink: 'latte' } });

@@ -99,7 +99,7 @@ const ways = {
 for (const [way, connect] of Object.entries(ways))
   for (const revision of revisions)
     for (const { workflow, steps } of documented)
-      test(`the replies of '${workflow}' are word for word those of the contract, ${way}, in ${revision}`, async (t) => {
+      test(`[S000-refusal-1] [S000-transition-2] [S000-unknown-2] [S000-validation-2] [S000-timeout-8] [S000-error-2] the replies of '${workflow}' are word for word those of the contract, ${way}, in ${revision}`, async (t) => {
         const client = await connect(t, workflow, revision);
         let session: string | null = null;
         for (const { step, expected } of steps) {

@@ -46,7 +46,7 @@ async function openPayments(t: TestContext) {
   return { ...faults, up, call, shown };
 }
 
-test('[C9-conflict-1] a refund whose answer is lost is given up with replan, made once, and settled by the read', async (t) => {
+test('[C9-conflict-1] [S003-refund-1] [S003-refund-2] [S003-refund-3] a refund whose answer is lost is given up with replan, made once, and settled by the read', async (t) => {
   const { call, entries, fault, shown, up } = await openPayments(t);
   await fault({ fault: 'drop_after', match: { operation: 'refund' } });
   const reply = await call('pay/refund', { order: 'ord_1', amount: 40 });

@@ -109,7 +109,8 @@ export const plantedQuotaBugs: readonly PlantedBug[] = [
   {
     name: 'what is held is given back twice',
     plant: () => planted({ incarnation: releasesTwice() }, 'store')(),
-    breaks: ['9'],
+    // What is free too early is taken by somebody else, who then spends beyond the limit.
+    breaks: ['8', '9'],
   },
   {
     name: 'what is held is lost by a crash',

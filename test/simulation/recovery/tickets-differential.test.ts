@@ -156,7 +156,7 @@ test(
     try {
       for (let seed = 1; seed <= seeds; seed++) {
         const random = createRandom(seed, 'tickets');
-        const model = openMemoryStore(createMemoryState(createRandom(seed, 'model'), true), 0);
+        const model = openMemoryStore(createMemoryState(createRandom(seed, 'model')), 0);
         const opened = await openSqliteStore({ file: path.join(folder, `${seed}.db`), nowMs: () => 0 });
         assert.ok(opened.kind === 'opened');
         const snapshot = { text: '{}', dueAtMs: null };

@@ -87,7 +87,7 @@ test('a stage survives a death at every act of its phases, and a second one', as
   for (let act = 0; act < healthy.acts.length; act++)
     for (const fate of fates) {
       const ending = await judge([{ act, fate }]);
-      for (let second = act + 1 + (act % 7); second < ending.acts.length; second += 7)
+      for (let second = act + 1 + (act % 11); second < ending.acts.length; second += 11)
         await judge([
           { act, fate },
           { act: second, fate: fates[(act + second) % 2] ?? 'dies before' },

@@ -183,8 +183,47 @@ CREATE INDEX tickets_untold ON tickets (session, id) WHERE work IN ('due', 'unto
 CREATE INDEX tickets_fence ON tickets (fence_session, id) WHERE state = 'open' AND fence_session IS NOT NULL;
 `;
 
+/** Some items of the call are on record as done, and the others are sent again. */
+const kept = `
+ALTER TABLE calls ADD COLUMN kept INTEGER NOT NULL DEFAULT 0;
+`;
+
+/** A call has one right to be reversed, and a session one rollback, for ever. */
+const reversals = `
+CREATE TABLE reversals (
+  id TEXT PRIMARY KEY, tenant TEXT NOT NULL, agent TEXT NOT NULL, session TEXT, call_id TEXT NOT NULL, tool TEXT NOT NULL,
+  reverser TEXT NOT NULL, state TEXT NOT NULL, window_ms INTEGER NOT NULL, expires_at INTEGER, redeemed_by TEXT,
+  tries INTEGER NOT NULL, asked_by TEXT, reason TEXT
+) STRICT, WITHOUT ROWID;
+CREATE UNIQUE INDEX reversals_call ON reversals (call_id);
+CREATE INDEX reversals_due ON reversals (id) WHERE state = 'due';
+
+CREATE TABLE rollbacks (
+  session TEXT PRIMARY KEY, tenant TEXT NOT NULL, agent TEXT NOT NULL, state TEXT NOT NULL, asked_by TEXT NOT NULL,
+  reason TEXT NOT NULL, started_at INTEGER NOT NULL, finished_at INTEGER, version INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+CREATE INDEX rollbacks_running ON rollbacks (session) WHERE state = 'running';
+
+CREATE TABLE rollback_steps (
+  session TEXT NOT NULL, call_id TEXT NOT NULL, tool TEXT NOT NULL, position INTEGER NOT NULL, outcome TEXT NOT NULL,
+  why TEXT, reversal TEXT, at INTEGER NOT NULL, PRIMARY KEY (session, call_id)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX rollback_steps_in_doubt ON rollback_steps (call_id) WHERE outcome = 'in_doubt';
+`;
+
 /** The migration at index n makes a file of version n one of version n + 1. */
-export const migrations: readonly string[] = [first, workflows, approvals, pins, age, tickets, quotas, ticketAnswers];
+export const migrations: readonly string[] = [
+  first,
+  workflows,
+  approvals,
+  pins,
+  age,
+  tickets,
+  quotas,
+  ticketAnswers,
+  kept,
+  reversals,
+];
 export const schemaVersion = migrations.length;
 
 /** Brings a file to today's version, each step in a transaction of its own. */

@@ -12,6 +12,7 @@ import { createApprovalReader } from './approval-reader.ts';
 import { createAgeReader, unansweredFrom } from '../file/epoch.ts';
 import { createJournalReader } from './journal-reader.ts';
 import { createSessionReader } from './session-reader.ts';
+import { createReversalReader } from './reversal-reader.ts';
 import { type CallRow, callOf, type SessionRow, sessionOf } from './rows.ts';
 import { createTextReader } from './stored-records.ts';
 import { createTicketReader } from './ticket-reader.ts';
@@ -82,6 +83,7 @@ export function createReader(database: DatabaseSync, age = createAgeReader(datab
     blob: async (hash) => blob(hash)?.text ?? null,
     ...createApprovalReader(database),
     ...createTicketReader(database),
+    ...createReversalReader(database, age),
     ...createAccountReader(database),
     listCalls: (filter) => listCalls(database, filter),
     ...createJournalReader(database),

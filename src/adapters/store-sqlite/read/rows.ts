@@ -25,6 +25,7 @@ export interface CallRow {
   readonly attempt: number;
   readonly owner: string | null;
   readonly tainted: number;
+  readonly kept: number;
   readonly created_at: number;
   readonly deadline_at: number;
   readonly due_at: number | null;
@@ -55,6 +56,7 @@ export function callOf(row: CallRow): StoredCall {
     attempt: row.attempt,
     owner: row.owner as IncarnationId | null,
     tainted: row.tainted === 1,
+    ...(row.kept === 1 ? { kept: true } : {}),
     createdAtMs: row.created_at,
     deadlineAtMs: row.deadline_at,
     dueAtMs: row.due_at,

@@ -4,48 +4,10 @@ import { recordKinds } from '../../../core/journal/record.ts';
 import { ticketReasons, ticketWork } from '../../../core/recovery/ticket.ts';
 import { callStates, effectClasses } from '../../../core/taxonomy.ts';
 import type { WriteRequest } from '../write/batch.ts';
-import { isObject } from '../../../core/values/json.ts';
+import { reversalWrite, rollbackWrite } from './reversal-shape.ts';
+import { anyOf, flag, list, literal, object, oneOf, optional, orNull, text, whole } from './shape-checks.ts';
 
-type Check = (value: unknown) => boolean;
-
-export const text: Check = (value) => typeof value === 'string';
-export const whole: Check = (value) => Number.isSafeInteger(value);
-const flag: Check = (value) => typeof value === 'boolean';
-
-const literal =
-  (wanted: string): Check =>
-  (value) =>
-    value === wanted;
-
-const oneOf = (names: object): Check => {
-  const known: ReadonlySet<unknown> = new Set(Object.keys(names));
-  return (value) => known.has(value);
-};
-
-const optional =
-  (check: Check): Check =>
-  (value) =>
-    value === undefined || check(value);
-
-const orNull =
-  (check: Check): Check =>
-  (value) =>
-    value === null || check(value);
-
-const list =
-  (check: Check): Check =>
-  (value) =>
-    Array.isArray(value) && value.every((item) => check(item));
-
-const anyOf =
-  (...checks: readonly Check[]): Check =>
-  (value) =>
-    checks.some((check) => check(value));
-
-export const object = (fields: Readonly<Record<string, Check>>): Check => {
-  const entries = Object.entries(fields);
-  return (value) => isObject(value) && entries.every(([name, check]) => check(value[name]));
-};
+export { object, text, whole } from './shape-checks.ts';
 
 const state = oneOf(callStates);
 
@@ -63,6 +25,7 @@ const call = object({
   attempt: whole,
   owner: orNull(text),
   tainted: flag,
+  kept: optional(flag),
   createdAtMs: whole,
   deadlineAtMs: whole,
   dueAtMs: orNull(whole),
@@ -255,6 +218,8 @@ const transition = object({
   accounts: list(accountWrite),
   approvals: list(object({ approval, expect: orNull(whole), maxPending: orNull(whole) })),
   tickets: list(ticketWrite),
+  reversals: list(reversalWrite),
+  rollbacks: list(rollbackWrite),
   task: orNull(taskChange),
   blobs: list(object({ hash: text, text })),
   records: list(record),

@@ -1,6 +1,6 @@
 /**
  * Writes one transition as rows. Everything is checked before anything is written, so a conflict leaves nothing to
- * undo. The order of checks is call, key, place, session, quotas, approvals, tickets, task.
+ * undo. The order of checks is call, key, place, session, quotas, approvals, tickets, reversals, rollbacks, task.
  */
 import { invariant } from '../../../core/values/unreachable.ts';
 import type { CallChange, CommitResult, SessionChange, Transition } from '../../../ports/store.ts';
@@ -14,6 +14,7 @@ import { callOf, type CallRow, positionOf } from '../read/rows.ts';
 import { epochStride } from '../file/schema.ts';
 import type { Statements } from './statements.ts';
 import { approvalConflict, taskConflict, writeApprovals, writeTask } from './write-approvals.ts';
+import { undoingConflict, writeReversals, writeRollbacks } from './write-reversals.ts';
 import { ticketConflict, writeTickets } from './write-tickets.ts';
 import { findConflict, type Move, moveTimer, type Outline, writeFast, writeMark, writeSlow } from './write-call.ts';
 
@@ -59,6 +60,7 @@ function checkExpectations(transition: Transition, writing: Writing): Checked {
   if ('kind' in staged) conflict ??= staged;
   if (approvals.length > 0) conflict ??= approvalConflict(approvals, statements);
   if (tickets.length > 0) conflict ??= ticketConflict(tickets, statements);
+  conflict ??= undoingConflict(transition, ledger, statements);
   if (task !== null) conflict ??= taskConflict(task, statements);
   return { conflict, quotas: 'kind' in staged ? null : staged };
 }
@@ -91,9 +93,12 @@ function writeRest(
   if (quotas !== null) writeQuotas(transition, quotas, statements);
   if (transition.approvals.length > 0) writeApprovals(transition.approvals, statements);
   if (transition.tickets.length > 0) writeTickets(transition.tickets, statements);
+  if (transition.reversals.length > 0) writeReversals(transition.reversals, statements);
   if (transition.task !== null) writeTask(transition.task, statements);
   for (const blob of transition.blobs) statements.insertBlob.run(blob.hash, blob.text);
   const seq = session === null ? 0 : changeSession(session, transition.atMs, writing).seq;
+  // After the step of its own session: whatever that does, the session is closed.
+  if (transition.rollbacks.length > 0) writeRollbacks(transition.rollbacks, writing.ledger, statements);
   appendRecords(transition, writing);
   const { lastAt } = outline;
   if (call === null || call.kind === 'mark') statements.insertToken.run(transition.token, seq, lastAt);

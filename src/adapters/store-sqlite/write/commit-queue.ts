@@ -107,6 +107,8 @@ function sizeOf(request: WriteRequest): number {
   for (const { text } of request.blobs) bytes += text.length;
   for (const { approval } of request.approvals) bytes += JSON.stringify(approval).length;
   for (const write of request.tickets) bytes += JSON.stringify(write).length;
+  for (const write of request.reversals) bytes += JSON.stringify(write).length;
+  for (const write of request.rollbacks) bytes += JSON.stringify(write).length;
   for (const { body, payloads } of request.records) {
     bytes += body.length;
     for (const { text } of payloads) bytes += text.length;

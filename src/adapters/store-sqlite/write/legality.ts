@@ -5,7 +5,7 @@
 import { wrongQuotas } from './quotas.ts';
 import { isOpen, type Ticket, ticketIdOf } from '../../../core/recovery/ticket.ts';
 import { legalTransitions } from '../../../core/taxonomy.ts';
-import type { ApprovalWrite, CallChange, TicketWrite, Transition } from '../../../ports/store.ts';
+import type { ApprovalWrite, CallChange, ReversalWrite, TicketWrite, Transition } from '../../../ports/store.ts';
 
 const ownKinds: ReadonlySet<string> = new Set(['epoch_open', 'epoch_close', 'anchor', 'erased']);
 
@@ -18,6 +18,9 @@ export const maxApprovals = 16;
 /** More than a call has reasons for. */
 export const maxTickets = 16;
 
+/** More than a call has: its own, and the one that it redeems. */
+export const maxReversals = 8;
+
 /** Why the transition is illegal, or null. */
 export function findIllegality(transition: Transition): string | null {
   if (transition.token === '') return 'a transition needs a token';
@@ -26,6 +29,7 @@ export function findIllegality(transition: Transition): string | null {
     wrongQuotas(transition) ??
     wrongApprovals(transition.approvals) ??
     wrongTickets(transition.tickets) ??
+    wrongReversals(transition) ??
     wrongTask(transition) ??
     wrongStep(transition) ??
     wrongCall(transition)
@@ -135,5 +139,23 @@ const hasWholeTimes = ({ openedAtMs, closedAtMs, dueAtMs, expiresAtMs, overdueAt
   [openedAtMs, closedAtMs, dueAtMs, expiresAtMs, overdueAtMs].every(
     (time) => time === null || Number.isSafeInteger(time),
   );
+function wrongReversals({ reversals, rollbacks }: Transition): string | null {
+  if (reversals.length > maxReversals) return `a transition writes at most ${maxReversals} reversals`;
+  if (rollbacks.length > 1) return 'a transition writes at most one rollback';
+  for (const write of rollbacks)
+    if (write.kind === 'finish' && !Number.isSafeInteger(write.atMs)) return 'a rollback ends at a whole millisecond';
+  return reversals.map(wrongReversal).find((problem) => problem !== null) ?? null;
+}
+
+function wrongReversal(write: ReversalWrite): string | null {
+  if (write.kind === 'arm')
+    return Number.isSafeInteger(write.atMs) ? null : 'a reversal is armed at a whole millisecond';
+  if (write.kind !== 'issue') return null;
+  const { state, tries, redeemedBy, expiresAtMs, windowMs } = write.reversal;
+  // INVARIANT: no token is usable before its call has succeeded.
+  const isNew = state === 'issued' && tries === 0 && redeemedBy === null && expiresAtMs === null;
+  if (!isNew) return 'a reversal is issued before its call has succeeded';
+  return Number.isSafeInteger(windowMs) ? null : 'the window of a reversal is in whole milliseconds';
+}
 
 const isAmount = (value: number) => Number.isSafeInteger(value) && value >= 0;

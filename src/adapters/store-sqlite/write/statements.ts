@@ -1,6 +1,8 @@
 /** Every statement of the writer, prepared once. All changes of the file are made by these. */
 import type { DatabaseSync } from 'node:sqlite';
 
+import { reversalStatements } from './reversal-statements.ts';
+
 export type Statements = ReturnType<typeof prepareStatements>;
 
 export function prepareStatements(database: DatabaseSync) {
@@ -22,7 +24,7 @@ export function prepareStatements(database: DatabaseSync) {
       `UPDATE calls SET effect_class = ?1, state = ?2, attempt = ?3, owner = ?4, tainted = ?5, deadline_at = ?6,
          due_at = ?7, seq = coalesce(?8, seq), updated_at = ?9, token = ?10, last_at = ?11,
          args_payload = coalesce(?12, args_payload), reply_payload = coalesce(?13, reply_payload),
-         reply_at = coalesce(?14, reply_at)
+         reply_at = coalesce(?14, reply_at), kept = ?20
        WHERE id = ?15 AND state = ?16 AND attempt = ?17 AND owner IS ?18 AND due_at IS ?19 AND token <> ?10`,
     ),
     // Out of AWAITING_APPROVAL the call becomes that of whoever asked again, who is there; at no other time does it
@@ -163,6 +165,7 @@ function approvalStatements(database: DatabaseSync) {
 function ticketStatements(database: DatabaseSync) {
   const prepare = (text: string) => database.prepare(text);
   return {
+    ...reversalStatements(database),
     ticket: prepare('SELECT * FROM tickets WHERE id = ?'),
     // INVARIANT: a call has at most one ticket for a reason.
     insertTicket: prepare(

@@ -22,7 +22,10 @@ type Update = Extract<CallChange, { kind: 'update' }>;
 type Step = Extract<SessionChange, { kind: 'step' }>;
 
 /** Parts that few transitions have are sent as they are. */
-type Rest = Pick<Transition, 'reserve' | 'settle' | 'tokens' | 'accounts' | 'approvals' | 'tickets' | 'task' | 'blobs'>;
+type Rest = Pick<
+  Transition,
+  'reserve' | 'settle' | 'tokens' | 'accounts' | 'approvals' | 'tickets' | 'reversals' | 'rollbacks' | 'task' | 'blobs'
+>;
 const noRest: Rest = {
   reserve: [],
   settle: [],
@@ -30,6 +33,8 @@ const noRest: Rest = {
   accounts: [],
   approvals: [],
   tickets: [],
+  reversals: [],
+  rollbacks: [],
   task: null,
   blobs: [],
 };
@@ -39,10 +44,11 @@ export type FlatRequest = Flat | EraseRequest;
 export function flatten(request: WriteRequest): FlatRequest {
   if ('erase' in request) return request;
   const { token, atMs, call, nobodyLeftWithinMs, key, session, records } = request;
-  const { reserve, settle, tokens, accounts, approvals, tickets, task, blobs } = request;
-  const lists = [reserve, settle, tokens, accounts, approvals, tickets, blobs];
-  const isPlain = task === null && lists.every((list) => list.length === 0);
-  const rest: Rest | null = isPlain ? null : { reserve, settle, tokens, accounts, approvals, tickets, task, blobs };
+  const { reserve, settle, tokens, accounts, approvals, tickets, reversals, rollbacks, task, blobs } = request;
+  const isPlain = task === null && isEmpty(request);
+  const rest: Rest | null = isPlain
+    ? null
+    : { reserve, settle, tokens, accounts, approvals, tickets, reversals, rollbacks, task, blobs };
   const flat: unknown[] = [token, atMs, call, null, null, flatKey(key), flatSession(session), rest, nobodyLeftWithinMs];
   if (call !== null && call.kind !== 'mark') {
     flat[2] = flatCall(call.call);
@@ -53,6 +59,18 @@ export function flatten(request: WriteRequest): FlatRequest {
   for (const record of records) flat.push(flatRecord(record));
   return flat;
 }
+
+/** Without a list of lists, which would be made for every transition. */
+const isEmpty = (rest: Rest): boolean =>
+  rest.reserve.length === 0 &&
+  rest.settle.length === 0 &&
+  rest.tokens.length === 0 &&
+  rest.accounts.length === 0 &&
+  rest.approvals.length === 0 &&
+  rest.tickets.length === 0 &&
+  rest.reversals.length === 0 &&
+  rest.rollbacks.length === 0 &&
+  rest.blobs.length === 0;
 
 export function restore(flat: FlatRequest): WriteRequest {
   if (!Array.isArray(flat)) return flat as EraseRequest;
@@ -72,6 +90,8 @@ export function restore(flat: FlatRequest): WriteRequest {
     accounts: rest.accounts,
     approvals: rest.approvals,
     tickets: rest.tickets,
+    reversals: rest.reversals,
+    rollbacks: rest.rollbacks,
     task: rest.task,
     blobs: rest.blobs,
     records,
@@ -96,6 +116,7 @@ const flatCall = (call: Call): Flat => [
   call.createdAtMs,
   call.deadlineAtMs,
   call.dueAtMs,
+  call.kept === true,
 ];
 
 const restoreCall = (flat: Flat): Call => ({
@@ -115,6 +136,7 @@ const restoreCall = (flat: Flat): Call => ({
   createdAtMs: flat[13] as number,
   deadlineAtMs: flat[14] as number,
   dueAtMs: flat[15] as number | null,
+  ...(flat[16] === true ? { kept: true } : {}),
 });
 
 function restoreChange(flat: Flat | Mark | null, path: Update['path'], expect: Flat | null): CallChange | null {

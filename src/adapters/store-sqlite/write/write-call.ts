@@ -105,7 +105,8 @@ function writeCall(move: Move, { token, atMs }: Transition, outline: Outline, st
   const { effectClass, state, attempt, owner, deadlineAtMs, dueAtMs } = call;
   const moved = [effectClass, state, attempt, owner, tainted, deadlineAtMs, dueAtMs, seq, atMs, token] as const;
   const found = [call.id, expect.state, expect.attempt, expect.owner, expect.dueAtMs] as const;
-  const { changes } = statements.updateCall.run(...moved, lastAt, argsPayload, replyPayload, replyAt, ...found);
+  const papers = [lastAt, argsPayload, replyPayload, replyAt] as const;
+  const { changes } = statements.updateCall.run(...moved, ...papers, ...found, call.kept === true ? 1 : 0);
   if (changes === 1 && expect.state === 'AWAITING_APPROVAL')
     statements.takeOverCall.run(call.id, call.session, call.turn, call.key, call.fingerprint);
   return changes === 1;

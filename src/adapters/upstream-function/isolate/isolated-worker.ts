@@ -6,10 +6,9 @@ import { parentPort, workerData } from 'node:worker_threads';
 import { makeFailure, type SuppressedByBody, type UpstreamResult } from '../../../ports/upstream.ts';
 import { noServices } from '../body-services.ts';
 import { bodyOfSource } from './body-source.ts';
-import { failureOf, itemFailures, messageOf } from '../describe-throw.ts';
+import { failureOf, messageOf, outcomeOf } from '../describe-throw.ts';
 import type { Answer, IsolatedBody, Order, Printed, Suppressed, WorkerFacts } from './worker-messages.ts';
 import { createContext, type ToolContext } from '../tool-context.ts';
-import { isPartialResult } from '../tool-failure.ts';
 
 type Run = (args: unknown, context: ToolContext) => unknown;
 
@@ -63,11 +62,6 @@ async function loadFirst(body: Exclude<IsolatedBody, { kind: 'stage' }>): Promis
   const run = module.default ?? module.run;
   if (typeof run !== 'function') throw new TypeError('the module of the body exports no function as default or as run');
   return run as Run;
-}
-
-function outcomeOf(returned: unknown): UpstreamResult {
-  if (!isPartialResult(returned)) return { kind: 'returned', output: returned, errors: [] };
-  return { kind: 'returned', output: returned.result, errors: itemFailures(returned.errors) };
 }
 
 function send(answer: Answer): void {

@@ -8,11 +8,10 @@ import { isObject } from '../../../core/values/json.ts';
 import { makeFailure, type UpstreamResult } from '../../../ports/upstream.ts';
 import type { BodyServices } from '../body-services.ts';
 import type { LocalBody, ThreadBody } from '../check-definition.ts';
-import { failureOf, itemFailures, messageOf, nameOf } from '../describe-throw.ts';
+import { failureOf, messageOf, nameOf, outcomeOf } from '../describe-throw.ts';
 import { findNotJson } from '../find-not-json.ts';
 import type { FromModule, ModuleFacts, Told, ToModule } from './module-messages.ts';
 import { createContext } from '../tool-context.ts';
-import { isPartialResult } from '../tool-failure.ts';
 import { checkedBody } from '../tool.ts';
 
 const { begun } = workerData as ModuleFacts;
@@ -72,7 +71,7 @@ async function run(
     return { kind: 'failed', failure: makeFailure('never_sent', message, { errorType: 'ModuleNotLoaded' }) };
   }
   try {
-    return outcomeOf(await act(found));
+    return outcomeOf(await act(found), asJson);
   } catch (thrown) {
     return { kind: 'failed', failure: failureOf(thrown, signal) };
   }
@@ -95,11 +94,6 @@ async function loadFirst({ url, tool, text }: ThreadBody): Promise<LocalBody> {
   if (Function.prototype.toString.call(found) !== text)
     throw new Error('it was changed since the gateway started; restart it');
   return found;
-}
-
-function outcomeOf(returned: unknown): UpstreamResult {
-  if (!isPartialResult(returned)) return { kind: 'returned', output: asJson(returned), errors: [] };
-  return { kind: 'returned', output: asJson(returned.result), errors: itemFailures(returned.errors) };
 }
 
 /** Applies `toJSON`, which would be lost between threads. What is not JSON is refused outside. */

@@ -164,9 +164,11 @@ function entryOf(
 }
 
 /** What is declared about a tool holds for the actions that are bound to it. */
-function declaredAbout(tool: ToolEntry | null): Pick<ToolEntry, 'recovery' | 'credentials'> {
+function declaredAbout(tool: ToolEntry | null): Pick<ToolEntry, 'recovery' | 'credentials' | 'reverse' | 'isReversal'> {
   return {
     ...(tool?.recovery === undefined ? {} : { recovery: tool.recovery }),
+    ...(tool?.reverse === undefined ? {} : { reverse: tool.reverse }),
+    ...(tool?.isReversal === undefined ? {} : { isReversal: tool.isReversal }),
     ...(tool?.credentials === undefined ? {} : { credentials: tool.credentials }),
   };
 }

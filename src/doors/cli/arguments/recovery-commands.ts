@@ -1,5 +1,6 @@
 /** The commands about failures, as data; part of the table in commands.ts. */
 import type { CommandEntry } from './command-entry.ts';
+import { feedbackCommands } from './feedback-commands.ts';
 
 export const recoveryCommands = {
   'golden run': {
@@ -42,4 +43,5 @@ export const recoveryCommands = {
     options: ['config', 'file', 'json'],
     examples: [['recourse replay call_01k4w…', 'was it decided by the rules that were in force?']],
   },
+  ...feedbackCommands,
 } as const satisfies Record<string, CommandEntry>;

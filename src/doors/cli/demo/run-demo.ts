@@ -14,11 +14,17 @@ interface Told {
   readonly concerns_you: boolean;
 }
 
+interface Ready {
+  readonly url: string;
+  readonly gateway: string;
+  readonly store: string;
+}
+
 interface DemoOrder {
   readonly port: number;
   readonly once: boolean;
   readonly fast: boolean;
-  readonly onReady: (ready: { readonly url: string; readonly gateway: string; readonly store: string }) => void;
+  readonly onReady: (ready: Ready) => void;
   readonly onTold: (told: Told) => void;
   readonly onGoingOn: () => void;
   readonly onTrouble: (problem: string) => void;
@@ -47,18 +53,23 @@ export async function runDemo(command: Command, parts: DemoParts, terminal: Term
   const { print, paint } = terminal;
   const line = (event: object) => print(`${JSON.stringify(event)}\n`);
   let isStory = true;
+  let ready: Ready | null = null;
   const end = await parts.run({
     port: Number(port),
     once: flags.has('once'),
     fast: flags.has('fast'),
-    onReady: (ready) => (json ? line({ event: 'ready', ...ready }) : print(writeReady(ready.url, paint))),
+    onReady(now) {
+      ready = now;
+      if (json) line({ event: 'ready', ...now });
+      else print(writeReady(now.url, paint));
+    },
     onTold(told) {
       if (json) line({ event: 'told', ...told });
       else if (isStory || told.concerns_you) print(writeTold(told, paint));
     },
     onGoingOn() {
       isStory = false;
-      if (!json) print(`\n${goingOn.map((each) => `${paint('dim', each)}\n`).join('')}`);
+      if (!json) print(writeGoingOn(ready, paint));
     },
     onTrouble: (problem) => terminal.tell(`recourse: ${harmless(problem)}\n`),
     onStop: stopOrAbandon(parts, terminal),
@@ -77,10 +88,15 @@ function stopOrAbandon({ abandon }: DemoParts, { onStop }: Terminal): Terminal['
     });
 }
 
-const goingOn = [
-  'The agents go on. From here only what waits for you is printed; everything else is on the page.',
-  'Ctrl-C ends the demo and leaves nothing behind. For your own tools: recourse init, then recourse up.',
-];
+function writeGoingOn(ready: Ready | null, paint: Paint): string {
+  const another = ready === null ? '' : `recourse console --file ${ready.store} --url ${ready.gateway}`;
+  const lines = [
+    'The agents go on. From here only what waits for you is printed; everything else is on the page.',
+    `The link works once. Another: ${harmless(another)}`,
+    'Ctrl-C ends the demo and leaves nothing behind. For your own tools: recourse init, then recourse up.',
+  ];
+  return `\n${lines.map((each) => `${paint('dim', each)}\n`).join('')}\n`;
+}
 
 const writeReady = (url: string, paint: Paint): string =>
   [

@@ -1,11 +1,11 @@
 /** The command `replay`: decides the failures of a call again from its records, and says whether that comes out equal. */
-import { isObject, type JsonObject } from '../../../core/values/json.ts';
+import type { JsonObject } from '../../../core/values/json.ts';
 import { type Playbooks, replay, type Replay } from '../../../core/recovery/replay.ts';
 import { unreachable } from '../../../core/values/unreachable.ts';
 import type { CallStory, Inspection } from '../../../shell/look/inspect.ts';
+import { playbooksIn } from '../../../shell/look/playbooks-in.ts';
 import type { Command } from '../arguments/read-command-line.ts';
 import { type ExitCode, exitCodes } from '../exit-codes.ts';
-import { parsed } from '../print/shapes.ts';
 import { resolveId } from '../resolve-id.ts';
 import { harmless, type Paint, type Terminal } from '../terminal.ts';
 
@@ -39,13 +39,7 @@ export async function findRecorded(
     terminal.tell(`recourse: no call '${harmless(id)}' is on record; ${advice}\n`);
     return exitCodes.no.code;
   }
-  const playbooks = new Map<string, string>();
-  for (const { kind, body } of story.records) {
-    const said = kind === 'compensation_selected' ? parsed(body) : null;
-    const hash = isObject(said) ? said['playbook'] : null;
-    const text = typeof hash === 'string' && !playbooks.has(hash) ? await inspection.blob(hash) : null;
-    if (text !== null) playbooks.set(String(hash), text);
-  }
+  const playbooks = await playbooksIn(story.records, inspection.blob);
   return { story, playbooks };
 }
 

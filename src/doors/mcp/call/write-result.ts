@@ -6,7 +6,8 @@ import { type CallToolResult, isSpecType } from '@modelcontextprotocol/server';
 import { isObject, type JsonObject } from '../../../core/values/json.ts';
 import { isRefusal, isSuccess, type Reply, type SuccessReply } from '../../../core/call/reply.ts';
 import { admitEnvelope } from '../output-schema.ts';
-import { writeText } from './write-text.ts';
+import { spellOut } from '../../../core/values/quote.ts';
+import { partialLine, writeText } from './write-text.ts';
 
 export function writeResult(reply: Reply, stateless: boolean): CallToolResult {
   return {
@@ -30,7 +31,10 @@ export function passResult(reply: Reply, stateless: boolean, listing: JsonObject
   const notes = (reply.notices ?? []).map(({ human_message: text }) => ({ type: 'text', text: `note: ${text}` }));
   // Clients of 2026-07-28 drop a result without `content`; those of 2025-11-25 read it as empty.
   const { content = [] } = result;
-  const read = Array.isArray(content) ? { content: [...content.map(validItem), ...notes] } : {};
+  // INVARIANT: a model reads that items failed before it reads what was done.
+  const partial = partialLine(reply);
+  const first = partial === null ? [] : [{ type: 'text', text: spellOut(`${partial}.`) }];
+  const read = Array.isArray(content) ? { content: [...first, ...content.map(validItem), ...notes] } : {};
   // Only false is passed on: with true it would not be a success.
   const verdict = isError === false ? { isError } : {};
   const passed: unknown = {

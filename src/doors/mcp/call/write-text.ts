@@ -20,6 +20,7 @@ const maxResultChars = 300;
 const maxStateChars = 160;
 const maxNextChars = 240;
 const maxMessageChars = 400;
+const maxItemChars = 120;
 
 /** `passOn`: the caller must name the session itself, because no connection remembers it. */
 export function writeText(reply: Reply, passOn: boolean): string {
@@ -29,12 +30,25 @@ export function writeText(reply: Reply, passOn: boolean): string {
 
 function ofSuccess(reply: SuccessReply): readonly string[] {
   return [
-    `ok: ${reply.action}${reply.replayed ? ` (${whoseResult(reply)})` : ''}.`,
+    `${partialLine(reply) ?? `ok: ${reply.action}`}${reply.replayed ? ` (${whoseResult(reply)})` : ''}.`,
     `result: ${short(reply.result, maxResultChars)}.`,
-    reply.errors === undefined ? '' : `${reply.errors.length} items failed, see errors.`,
     reply.state === null || reply.state === undefined ? '' : `state: ${short(reply.state, maxStateChars)}.`,
     reply.done ? (isCompletion(reply) ? 'The session is complete.' : 'The workflow has ended.') : next(reply),
   ];
+}
+
+const maxItemsTold = 5;
+
+/** What failed comes before what was done; null if everything was done. */
+export function partialLine({ action, errors }: SuccessReply): string | null {
+  if (errors === undefined) return null;
+  const told = errors.slice(0, maxItemsTold).map(({ item, code, message, effect }) => {
+    const unknown = effect === 'unknown' ? ', effect unknown' : '';
+    return `${quoteWord(item)} (${code}${unknown}${message === undefined ? '' : `: ${cut(message, maxItemChars)}`})`;
+  });
+  const more = errors.length > maxItemsTold ? `, and ${errors.length - maxItemsTold} more in errors` : '';
+  const count = `${errors.length} item${errors.length === 1 ? '' : 's'}`;
+  return `partial: ${action}: ${count} failed: ${told.join(', ')}${more}; the rest was done`;
 }
 
 /** A caller without a key must learn what the same call would do now. */

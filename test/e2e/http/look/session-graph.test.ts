@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { coffee } from '../../support/workflows.ts';
-import { type Closing, openHttp, openOnce } from './open-http.ts';
+import { coffee } from '../../../support/workflows.ts';
+import { type Closing, openHttp, openOnce } from '../open-http.ts';
 
 type Body = Record<string, unknown>;
 const opened = (t: Closing) => openHttp(t, { workflows: [coffee()] });

@@ -1,0 +1,73 @@
+/**
+ * A long list of rows of one height, of which only those in view are on the page. What is in view stays where it is when
+ * rows come in above it.
+ */
+import type { ComponentChildren } from 'preact';
+import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
+
+interface VirtualListProps<Row> {
+  readonly rows: readonly Row[];
+  readonly keyOf: (row: Row) => string;
+  readonly rowHeight: number;
+  /** What is heard instead of seeing the whole. */
+  readonly label: string;
+  readonly head: ComponentChildren;
+  readonly children: (row: Row) => ComponentChildren;
+}
+
+/** Rows beyond the edges, so that a fast scroll shows no gap. */
+const spare = 12;
+
+export function VirtualList<Row>({ rows, keyOf, rowHeight, label, head, children }: VirtualListProps<Row>) {
+  const place = useRef<HTMLDivElement>(null);
+  const [view, setView] = useState({ top: 0, height: 600 });
+  const topKey = useRef<string | null>(null);
+  useEffect(() => {
+    const box = place.current;
+    if (box === null) return;
+    const look = () => setView({ top: box.scrollTop, height: box.clientHeight });
+    const observer = new ResizeObserver(look);
+    observer.observe(box);
+    box.addEventListener('scroll', look, { passive: true });
+    look();
+    return () => {
+      observer.disconnect();
+      box.removeEventListener('scroll', look);
+    };
+  }, []);
+  // The row at the top of the view stays there, unless the list is at its beginning.
+  useLayoutEffect(() => {
+    const box = place.current;
+    if (box === null) return;
+    const at = Math.floor(box.scrollTop / rowHeight);
+    const anchor = topKey.current;
+    if (box.scrollTop > rowHeight && anchor !== null) {
+      const now = rows.findIndex((row) => keyOf(row) === anchor);
+      if (now > at) box.scrollTop += (now - at) * rowHeight;
+    }
+    const top = rows[Math.floor(box.scrollTop / rowHeight)];
+    topKey.current = top === undefined ? null : keyOf(top);
+  }, [rows, view.top]);
+  const from = Math.max(0, Math.floor(view.top / rowHeight) - spare);
+  const to = Math.min(rows.length, Math.ceil((view.top + view.height) / rowHeight) + spare);
+  return (
+    <div class="virtual" role="table" aria-label={label} aria-rowcount={rows.length}>
+      {head}
+      <div class="virtual-view" ref={place} role="rowgroup" tabIndex={0} aria-label={label}>
+        <div class="virtual-all" role="presentation" style={{ height: `${rows.length * rowHeight}px` }}>
+          {rows.slice(from, to).map((row, index) => (
+            <div
+              key={keyOf(row)}
+              class="virtual-row"
+              role="row"
+              aria-rowindex={from + index + 1}
+              style={{ top: `${(from + index) * rowHeight}px`, height: `${rowHeight}px` }}
+            >
+              {children(row)}
+            </div>
+          ))}
+        </div>
+      </div>
+    </div>
+  );
+}

@@ -51,10 +51,18 @@ export async function nextMove(
   work: Work,
   shell: Shell,
 ): Promise<NextMove> {
+  return leavesFor(call, ended, work, shell) ?? afterEnd(call, ended, known, work, shell);
+}
+
+async function afterEnd(
+  call: Call,
+  ended: Interpreted,
+  known: History | null,
+  work: Work,
+  shell: Shell,
+): Promise<NextMove> {
   const recovery = recoveryOf(work.tool, shell);
   const { trouble } = ended;
-  const leaving = leavesFor(call, ended, work, shell);
-  if (leaving !== null) return leaving;
   if (trouble === undefined) {
     if (ended.result === undefined) return { kind: 'settle', ended };
     noteAttempt(recovery, null, shell);

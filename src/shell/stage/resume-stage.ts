@@ -55,28 +55,40 @@ async function goOn(
   own: readonly StoredCall[],
   shell: Shell,
 ): Promise<void> {
-  const { store, clock } = shell.ports;
-  const session = call.session === null ? null : await store.session(call.session);
+  const session = call.session === null ? null : await shell.ports.store.session(call.session);
   // Another step runs: the next look is on record.
   if (session?.workflow?.turn) return;
   const doubted = records.findLast(({ kind }) => kind === 'doubted');
-  const waited = doubted !== undefined && 'waits_for' in readBody(doubted.body);
-  const fact = waited ? await readStanding(call, shell) : null;
-  const inputs = await inputsOnRecord(call.id, shell);
-  const isLegal = fact !== null && fact.workflow.machine.reachWith(fact.snapshot, call.tool, inputs).kind === 'yes';
-  const why = waited
-    ? 'the session has moved on to a state in which this step is not legal'
-    : 'the stage did not come to its end in its time';
-  const { end } = doubted === undefined ? {} : (readBody(doubted.body) as { end?: { scope?: CancelScope } });
-  const ending = isLegal ? release(call, inputs, fact, shell) : strand(call, why, own, shell, end?.scope);
-  // The time in doubt does not count.
-  const leftMs = call.deadlineAtMs - (doubted?.timeMs ?? call.createdAtMs);
-  const deadlineAtMs = clock.nowMs() + Math.max(shell.limits.defaultTimeoutMs, leftMs);
-  const concluded = await concludeElsewhere(isLegal ? { ...call, deadlineAtMs } : call, ending, shell);
+  const said = doubted === undefined ? {} : (readBody(doubted.body) as DoubtOnRecord);
+  const sinceMs = doubted?.timeMs ?? call.createdAtMs;
+  const goes = said.waits_for === undefined ? null : await releasing(call, sinceMs, shell);
+  const why = said.waits_for === undefined ? tooLate : movedOn;
+  const { from, ending } = goes ?? { from: call, ending: strand(call, why, own, shell, said.end?.scope) };
+  const concluded = await concludeElsewhere(from, ending, shell);
   if (concluded === null) return;
   // A conflict is looked at again when it is due.
   const result = await commit(concluded.transition, shell);
-  if (!isLegal) markAnswered(result, shell);
+  if (goes === null) markAnswered(result, shell);
+}
+
+/** As far as it matters here. */
+interface DoubtOnRecord {
+  readonly waits_for?: string;
+  readonly end?: { readonly scope?: CancelScope };
+}
+
+const tooLate = 'the stage did not come to its end in its time';
+const movedOn = 'the session has moved on to a state in which this step is not legal';
+
+/** Null if the step is not legal any more. The time in doubt does not count. */
+async function releasing(call: StoredCall, sinceMs: number, shell: Shell) {
+  const fact = await readStanding(call, shell);
+  const inputs = await inputsOnRecord(call.id, shell);
+  const reach = fact?.workflow.machine.reachWith(fact.snapshot, call.tool, inputs);
+  if (fact === null || reach?.kind !== 'yes') return null;
+  const leftMs = Math.max(shell.limits.defaultTimeoutMs, call.deadlineAtMs - sinceMs);
+  const from = { ...call, deadlineAtMs: shell.ports.clock.nowMs() + leftMs };
+  return { from, ending: release(call, inputs, fact, shell) };
 }
 
 function release(call: StoredCall, inputs: Json, fact: StepFact, shell: Shell): Ending {

@@ -42,9 +42,9 @@ function aLedger() {
       return { receipt: done.length };
     },
   } as never);
-  const forbid = () => new ToolFailure({ kind: '403_forbidden', message: 'no card', effect: 'none' });
+  const refuse = () => new ToolFailure({ kind: '404_not_found', message: 'no card', effect: 'none' });
   const lost = () => new ToolFailure({ kind: 'timeout', message: 'lost', effect: 'unknown' });
-  return { pay, done, failures, forbid, lost };
+  return { pay, done, failures, refuse, lost };
 }
 
 const open = async (t: Parameters<typeof openWorkflow>[0], flow: ReturnType<typeof aFlow>, ledger = aLedger()) => {
@@ -109,9 +109,9 @@ describe('a stage', () => {
       },
     });
     const { ask, ledger } = await open(t, flow);
-    ledger.failures.push(ledger.forbid);
+    ledger.failures.push(ledger.refuse);
     assert.deepEqual(success(await ask()).result, { receipt: 1 });
-    const error = { name: 'action_error', kind: 'ToolTerminal', code: 'Forbidden', verdict: 'policy_denied' };
+    const error = { name: 'action_error', kind: 'ToolTerminal', code: 'NotFound', verdict: 'invalid_request' };
     assert.deepEqual(seen, [{ ...error, effect: 'none', tool: 'pay' }]);
   });
 
@@ -173,13 +173,13 @@ describe('a stage', () => {
       {
         act: async ({ call }) => (await call('pay')).result,
         events: ['needs_repair'],
-        next: (_ctx, { error }) => (error?.code === 'Forbidden' ? { event: 'needs_repair' } : null),
+        next: (_ctx, { error }) => (error?.code === 'NotFound' ? { event: 'needs_repair' } : null),
       },
       { 'charge.needs_repair': 'repairing' },
       { repairing: { on: { look: 'open' } } },
     );
     const { gateway, session, ask, ledger } = await open(t, flow);
-    ledger.failures.push(ledger.forbid);
+    ledger.failures.push(ledger.refuse);
     const failed = refusal(await ask(), 'action_error');
     assert.deepEqual([valueIn(failed), failed.valid_next_actions, failed.seq], ['repairing', ['look'], 1]);
     success(await gateway.ask('look', {}, { session }));
@@ -209,9 +209,9 @@ describe('a stage', () => {
       { past: { type: 'final' } },
     );
     const { ask, ledger } = await open(t, flow);
-    ledger.failures.push(ledger.forbid);
+    ledger.failures.push(ledger.refuse);
     const reply = refusal(await ask(), 'action_error');
-    assert.deepEqual([reply.code, reply.effect, valueIn(reply), reply.done], ['Forbidden', 'none', 'past', true]);
+    assert.deepEqual([reply.code, reply.effect, valueIn(reply), reply.done], ['NotFound', 'none', 'past', true]);
   });
 
   test('[S001-stage-4] [C6-stage-8] retry-later tries it again by itself; other actions go on meanwhile', async (t) => {
@@ -220,7 +220,7 @@ describe('a stage', () => {
       unrecoverable: { retry_later: 300 },
     });
     const { gateway, session, ask, ledger } = await open(t, flow);
-    ledger.failures.push(ledger.forbid);
+    ledger.failures.push(ledger.refuse);
     const reply = refusal(await ask({ order: 7 }), 'action_error');
     assert.deepEqual(reply.resolution, { type: 'retry_after', retry_after_seconds: 1 });
     assert.deepEqual([valueIn(reply), reply.seq, reply.valid_next_actions], ['open', 1, ['charge', 'look']]);
@@ -232,7 +232,7 @@ describe('a stage', () => {
   test('[S001-stage-4] [C6-stage-9] abort-workflow closes the session', async (t) => {
     const flow = aFlow({ act: async ({ call }) => (await call('pay')).result, unrecoverable: 'abort-workflow' });
     const { gateway, session, ask, ledger } = await open(t, flow);
-    ledger.failures.push(ledger.forbid);
+    ledger.failures.push(ledger.refuse);
     const reply = refusal(await ask(), 'action_error');
     assert.deepEqual([reply.valid_next_actions, reply.resolution.type], [[], 'replan']);
     assert.equal((await gateway.look(session)).status, 'closed');

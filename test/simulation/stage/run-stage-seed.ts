@@ -64,13 +64,8 @@ export async function runStageSeed(
   scheduler.after(faultyMs, null, '', () => world.heal());
   const isOver = () => over && scheduler.nowMs() > faultyMs && state.unfinished.size === 0 && tools.underWay() === 0;
   while (witness.broken() === null && !isOver() && scheduler.nowMs() < boundMs) await scheduler.step();
-  if (witness.broken() === null && !over) witness.breaks('19', 'the stage never came to its end');
-  checkRecords(state, witness);
-  checkWalks(state, witness);
-  checkChains(state, witness);
-  const seq = state.sessions.get(walk.session ?? '')?.seq ?? -1;
-  const count = countIn(state.snapshots.get(nameOf(walk.session ?? '', String(seq))) ?? '{"context":{"count":-1}}');
-  if (witness.broken() === null && (seq < 1 || count !== seq)) witness.breaks('state', `seq ${seq}, count ${count}`);
+  if (!over) witness.breaks('19', 'the stage never came to its end');
+  const seq = judgeEnd(world, walk);
   const broken = witness.broken();
   const stages = [...state.calls.values()].filter(({ call }) => call.tool === 'deliver');
   return {
@@ -80,4 +75,15 @@ export async function runStageSeed(
     story: scheduler.story(),
     attempts: stages.reduce((sum, { call }) => sum + call.attempt, 0),
   };
+}
+
+/** The state has seen every step that succeeded, and at least one has. */
+function judgeEnd({ state, witness }: World, { session }: Walk): number {
+  checkRecords(state, witness);
+  checkWalks(state, witness);
+  checkChains(state, witness);
+  const seq = state.sessions.get(session ?? '')?.seq ?? -1;
+  const count = countIn(state.snapshots.get(nameOf(session ?? '', String(seq))) ?? '{"context":{"count":-1}}');
+  if (seq < 1 || count !== seq) witness.breaks('state', `seq ${seq}, count ${count}`);
+  return seq;
 }

@@ -76,17 +76,25 @@ export function stagePorts(
         async invoke(attempt, signal, late) {
           const stage = stages.get(attempt.tool);
           if (stage === undefined) return ports.upstream.invoke(attempt, signal, late);
-          const result = await runStage(stage, tamper(attempt), signal, 64);
-          const applied = result.kind === 'returned' || result.failure.effect === 'applied';
+          const { witness } = world() ?? {};
           // What a stage did is what its calls did: the witness has seen those.
-          const account = world()?.witness.account(attempt.callId, attempt.tool);
-          if (applied && account !== undefined) account.effects = 1;
-          return result;
+          if (witness !== undefined)
+            Object.defineProperty(witness.account(attempt.callId, attempt.tool), 'effects', {
+              get: () => ownEffects(witness, attempt.callId),
+              set: () => undefined,
+              configurable: true,
+            });
+          return runStage(stage, tamper(attempt), signal, 64);
         },
       };
       return { ...ports, upstream };
     },
   };
+}
+
+function ownEffects({ calls }: World['witness'], id: string): number {
+  const own = [...calls.values()].filter(({ key, tool }) => isToolName(tool) && key?.startsWith(`${id}/`) === true);
+  return own.some(({ effects }) => effects > 0) ? 1 : 0;
 }
 
 /**

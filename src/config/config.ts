@@ -5,6 +5,7 @@ import type { Json, JsonObject } from '../core/values/json.ts';
 import type { Limits } from '../core/limits.ts';
 import type { DeclaredModels, ModelLimits } from '../core/model/model-provider.ts';
 import type { Reach, WrittenPolicy } from '../core/policy/policy.ts';
+import type { DeclaredRead } from '../core/evidence/declared-read.ts';
 import type { DeclaredRecovery, OperationKey } from '../core/recovery/declared.ts';
 import type { Reverse } from '../core/reversal/declared-reverse.ts';
 import type { EffectClass } from '../core/taxonomy.ts';
@@ -165,6 +166,8 @@ export interface ToolRule {
   readonly recovery?: WrittenRecovery;
   readonly operationKey?: WrittenOperationKey;
   readonly reverse?: { readonly declared: Reverse; readonly at: Place };
+  /** The reads that its calls rely on; absent if none is written. */
+  readonly evidence?: readonly DeclaredRead[];
   /** The validator of an extension; absent if none is written. */
   readonly validate?: string;
 }

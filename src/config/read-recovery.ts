@@ -8,6 +8,7 @@ import { readPlaybook } from '../core/recovery/read-playbook.ts';
 import { readReverse } from '../core/reversal/declared-reverse.ts';
 import { canonicalText } from '../core/values/canonical.ts';
 import { isObject, type Json, type JsonObject } from '../core/values/json.ts';
+import { readEvidence } from './shape/read-evidence.ts';
 import type { ServerConfig, ToolRule, WrittenRecovery } from './config.ts';
 import type { Place } from './problem.ts';
 import { compileAt, type ExpressionRule, type ReadingParts } from './shape/read-expression.ts';
@@ -43,7 +44,7 @@ export function readToolRecovery(
   read: JsonObject,
   path: Path,
   parts: ReadingParts,
-): Pick<ToolRule, 'recovery' | 'operationKey' | 'reverse'> {
+): Pick<ToolRule, 'recovery' | 'operationKey' | 'reverse' | 'evidence'> {
   const quarantineMs = numberOf(read['quarantine']);
   const retry = retryOf(read['retry'], [...path, 'retry'], parts);
   const reconcile = reconcileOf(read['reconcile'], [...path, 'reconcile'], parts);
@@ -64,6 +65,7 @@ export function readToolRecovery(
     ...(Object.keys(declared).length === 0 ? {} : { recovery: recoveryAt(path, declared, parts) }),
     ...(operationKey === null ? {} : { operationKey }),
     ...(reverse === null ? {} : { reverse }),
+    ...readEvidence(read, [...path, 'evidence'], parts),
   };
 }
 

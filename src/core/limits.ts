@@ -56,6 +56,8 @@ export interface Limits {
   readonly maxContinuePauseMs: number;
   /** Approvals and tickets that an inbox reads, of each kind. */
   readonly maxInbox: number;
+  /** How often the evidence of calls of one session is read again after an upstream called it stale. */
+  readonly maxEvidenceRefreshes: number;
   /** The longest pause that an upstream may ask for; beyond it the failure is told. */
   readonly maxRetryAfterMs: number;
   /** When a call in doubt is first checked by its declared read, the longest pause between two checks, and how many. */
@@ -119,6 +121,7 @@ export const defaultLimits: Limits = {
   continueWithinMs: 24 * 60 * minute,
   maxContinuePauseMs: minute,
   maxInbox: 1_000,
+  maxEvidenceRefreshes: 20,
   maxRetryAfterMs: 15 * minute,
   firstProbeMs: second,
   maxProbePauseMs: 5 * minute,

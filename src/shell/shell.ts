@@ -72,6 +72,8 @@ export interface Live {
   readonly room: Room;
   /** Bodies of steps that nobody waits for any more, with their actions, by session. */
   readonly orphanSteps: Map<SessionId, Map<CallId, string>>;
+  /** How often the evidence of its calls was read again, by session. */
+  readonly refreshes: Map<SessionId, number>;
   /** Refusals in a row, by session. */
   readonly streaks: Map<SessionId, number>;
   /** Workflow sessions that this process opened or has written to: resumption.ts. */
@@ -185,6 +187,7 @@ export function createShell(parts: Omit<Shell, 'live'>): Shell {
       turns: new Map(),
       room: { last: Promise.resolve(), waiting: 0, opening: new Set(), beginning: new Set(), countAtMs: 0 },
       orphanSteps: new Map(),
+      refreshes: new Map(),
       streaks: new Map(),
       written: new Set(),
       snapshots: new Map(),

@@ -94,7 +94,7 @@ test('the kinds of journal records', () => {
   assert.deepEqual([formatVersion, anchorEvery], [1, 1_000]);
 });
 
-test('the gates, in the order of the contract', () => {
+test('[C1-gates-3] the gates, in the order of the contract', () => {
   assert.deepEqual(gateNames, [
     'ready',
     'session',
@@ -135,6 +135,7 @@ test('the names of the limits', () => {
     'maxContinuePauseMs',
     'maxDeadlineMs',
     'maxDepth',
+    'maxEvidenceRefreshes',
     'maxFactFetches',
     'maxFieldErrors',
     'maxHistoryEntries',

@@ -15,6 +15,7 @@ interface Settings {
   readonly operation_key?: NonNullable<Tool['operation_key']>;
   readonly partial?: NonNullable<Tool['partial']>;
   readonly reverse?: NonNullable<Tool['reverse']>;
+  readonly evidence?: NonNullable<Tool['evidence']>;
 }
 
 type Body = (args: Record<string, unknown>, context: ToolContext) => unknown;

@@ -9,6 +9,7 @@ import { type Reach, reaches } from '../../core/policy/policy.ts';
 import { effectClasses, type EffectClass } from '../../core/taxonomy.ts';
 import { secondsToMs } from '../../core/values/duration.ts';
 import type { Reverse } from '../../core/reversal/declared-reverse.ts';
+import type { DeclaredRead } from '../../core/evidence/declared-read.ts';
 import type { DeclaredRecovery, OperationKey } from '../../core/recovery/declared.ts';
 import { declaredRecovery } from './declared-recovery.ts';
 import { sourceOfBody } from './isolate/body-source.ts';
@@ -70,6 +71,7 @@ export interface CheckedTool {
   readonly recovery?: DeclaredRecovery;
   readonly operationKey?: OperationKey;
   readonly reverse?: Reverse;
+  readonly evidence?: readonly DeclaredRead[];
 }
 
 /** A year: no upstream is known to remember keys for longer. */
@@ -97,6 +99,7 @@ const knownKeys = [
   'operation_key',
   'partial',
   'reverse',
+  'evidence',
   'isolate',
   'blocking',
   'run',

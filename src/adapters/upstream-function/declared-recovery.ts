@@ -3,6 +3,7 @@
  * execution may take, and which calls are the same operation.
  */
 import { type DeclaredRecovery, type OperationKey, readRetryRule } from '../../core/recovery/declared.ts';
+import { type DeclaredRead, maxDeclaredReads } from '../../core/evidence/declared-read.ts';
 import type { Probed, Reconcile, RetryRule } from '../../core/recovery/playbook.ts';
 import { leastWindowMs, maxWindowMs, readReverse, type Reverse } from '../../core/reversal/declared-reverse.ts';
 import type { ErrorCode } from '../../core/taxonomy.ts';
@@ -42,11 +43,25 @@ export interface WrittenReverse {
   readonly window_seconds: number;
 }
 
+export interface WrittenRead {
+  /** A tool without effect. */
+  readonly tool: string;
+  /** Its arguments, from those of the call. */
+  readonly args: (args: never) => unknown;
+}
+
+interface DeclaredBeside {
+  readonly recovery?: DeclaredRecovery;
+  readonly operationKey?: OperationKey;
+  readonly reverse?: Reverse;
+  readonly evidence?: readonly DeclaredRead[];
+}
+
 export function declaredRecovery(
-  { retry, reconcile, partial, operation_key: operationKey, reverse, effect }: Loose,
+  { retry, reconcile, partial, evidence, operation_key: operationKey, reverse, effect }: Loose,
   quarantineMs: number | null,
   refuse: Refuse,
-): { readonly recovery?: DeclaredRecovery; readonly operationKey?: OperationKey; readonly reverse?: Reverse } {
+): DeclaredBeside {
   const recovery: DeclaredRecovery = {
     ...(retry === undefined ? {} : { retry: retryOf(retry, refuse) }),
     ...(reconcile === undefined ? {} : { reconcile: reconcileOf(reconcile, refuse) }),
@@ -57,6 +72,7 @@ export function declaredRecovery(
     ...(Object.keys(recovery).length === 0 ? {} : { recovery }),
     ...(operationKey === undefined ? {} : { operationKey: operationOf(operationKey, refuse) }),
     ...(reverse === undefined ? {} : { reverse: reverseOf(reverse, effect, refuse) }),
+    ...(evidence === undefined ? {} : { evidence: evidenceOf(evidence, refuse) }),
   };
 }
 
@@ -108,6 +124,18 @@ function operationOf(key: unknown, refuse: Refuse): OperationKey {
     const made = attempted(() => key(args) as unknown);
     return typeof made === 'string' ? made : null;
   };
+}
+
+function evidenceOf(written: unknown, refuse: Refuse): readonly DeclaredRead[] {
+  const fix = 'write evidence: [{ tool, args: (args) => … }]';
+  if (!Array.isArray(written) || written.length === 0 || written.length > maxDeclaredReads)
+    return refuse(`its evidence is no list of 1 to ${maxDeclaredReads} reads`, fix);
+  return (written as readonly unknown[]).map((each) => {
+    const { tool, args } = isObject(each) ? (each as Loose) : {};
+    if (typeof tool !== 'string' || typeof args !== 'function') return refuse('its evidence is not usable', fix);
+    const ask = (sent: Json): Json | null => attempted(() => args(sent) as Json);
+    return { tool, ask, declared: canonicalText({ tool, args: String(args) }) };
+  });
 }
 
 /** Null if the author's function throws: then nothing can be told. */

@@ -96,6 +96,7 @@ function entryOf(checked: CheckedTool, defaultTimeoutMs: number): ToolEntry {
     input: input.written,
     output: output === null ? null : output.written,
     ...(checked.reverse === undefined ? {} : { reverse: JSON.parse(checked.reverse.declared) as Json }),
+    ...(checked.evidence === undefined ? {} : { evidence: checked.evidence.map(({ declared }) => declared) }),
   });
   return {
     name,
@@ -107,6 +108,7 @@ function entryOf(checked: CheckedTool, defaultTimeoutMs: number): ToolEntry {
     ...(checked.recovery === undefined ? {} : { recovery: checked.recovery }),
     ...(checked.operationKey === undefined ? {} : { operationKey: checked.operationKey }),
     ...(checked.reverse === undefined ? {} : { reverse: checked.reverse }),
+    ...(checked.evidence === undefined || effectClass === 'pure' ? {} : { evidence: checked.evidence }),
     input: input.rule,
     invokes: name,
     inputSchema: input.listed,

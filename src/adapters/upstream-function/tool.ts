@@ -7,7 +7,7 @@ import type { EffectClass } from '../../core/taxonomy.ts';
 import { checkDefinition, type CheckedTool, type LocalBody } from './check-definition.ts';
 import type { InputOf, OutputOf, StandardSchema } from './standard-schema.ts';
 import type { WrittenPartial } from './declared-partial.ts';
-import type { WrittenReconcile, WrittenRetry, WrittenReverse } from './declared-recovery.ts';
+import type { WrittenRead, WrittenReconcile, WrittenRetry, WrittenReverse } from './declared-recovery.ts';
 import type { ToolContext } from './tool-context.ts';
 import type { PartialResult } from './tool-failure.ts';
 
@@ -66,6 +66,8 @@ export interface DescribedTool<Name extends string, Input, Output> {
   readonly operation_key?: (args: never) => string;
   /** How its partial results are read, and whether failed items are sent again. */
   readonly partial?: WrittenPartial;
+  /** The reads that its calls rely on: the gateway makes them, for the agent, before each call. */
+  readonly evidence?: readonly WrittenRead[];
   /** How a call of it is undone. */
   readonly reverse?: WrittenReverse;
 }

@@ -2,8 +2,10 @@
  * The options with which a program names the MCP servers behind its gateway, what it declares about recovery, and the
  * defaults. Starts nothing.
  */
+import type { WrittenPartial } from '../../adapters/upstream-function/declared-partial.ts';
 import {
   declaredRecovery,
+  type WrittenRead,
   type WrittenReconcile,
   type WrittenRetry,
   type WrittenReverse,
@@ -39,6 +41,10 @@ export interface ServerToolOptions {
   readonly quarantine_seconds?: number;
   /** Calls with the same key are the same operation: one in doubt fences the others of its session. */
   readonly operation_key?: (args: never) => string;
+  /** How its partial results are read, and whether failed items are sent again. */
+  readonly partial?: WrittenPartial;
+  /** The reads that its calls rely on: the gateway makes them, for the agent, before each call. */
+  readonly evidence?: readonly WrittenRead[];
   /** How a call of it is undone. */
   readonly reverse?: WrittenReverse;
 }
@@ -129,7 +135,7 @@ function ruleRecovery(
   rule: ServerToolOptions,
 ): RecoveryConfig['servers'][number]['rules'][number] {
   const whose = `'${match}' of server '${server}'`;
-  const { recovery, operationKey, reverse } = declaredRecovery(
+  const { recovery, operationKey, reverse, evidence } = declaredRecovery(
     { ...rule },
     milliseconds(rule, 'quarantine_seconds'),
     (problem, fix) => refuse(`${whose}: ${problem}; ${fix}`),
@@ -139,6 +145,7 @@ function ruleRecovery(
     recovery: written({ ...playbookOf(rule.playbook, whose), ...recovery }),
     ...(operationKey === undefined ? {} : { operationKey: { of: operationKey, declared: String(rule.operation_key) } }),
     ...(reverse === undefined ? {} : { reverse: { declared: reverse } }),
+    ...(evidence === undefined ? {} : { evidence }),
   };
 }
 

@@ -21,7 +21,7 @@ export interface RecoveryConfig {
 type RecoveryServer = Pick<ServerConfig, 'name' | 'recovery'> & {
   /** What counts before anything that a file says. */
   readonly first?: readonly DeclaredRecovery[];
-  readonly rules: readonly (Pick<ToolRule, 'match' | 'recovery' | 'operationKey'> & {
+  readonly rules: readonly (Pick<ToolRule, 'match' | 'recovery' | 'operationKey' | 'evidence'> & {
     readonly reverse?: { readonly declared: Reverse };
   })[];
 };
@@ -121,14 +121,17 @@ export function addDeclared(config = undeclared, tools: readonly Tool[] = []): (
 function withDeclared(tool: ToolEntry, { servers }: RecoveryConfig, reversers: ReadonlySet<string>): ToolEntry {
   const server = servers.find(({ name }) => tool.name.startsWith(`${name}/`));
   const rule = server === undefined ? undefined : ruleIn(server, tool.name);
-  const { operationKey, reverse } = rule ?? {};
+  const { operationKey, reverse, evidence } = rule ?? {};
   // INVARIANT: what only reads has nothing to undo, whatever a rule for many tools says.
   const undoes = tool.effectClass === 'pure' ? undefined : reverse;
+  // A read relies on nothing.
+  const reads = tool.effectClass === 'pure' ? undefined : evidence;
   const isReversal = reversers.has(tool.policyName);
-  if (operationKey === undefined && undoes === undefined && !isReversal) return tool;
+  if (operationKey === undefined && undoes === undefined && reads === undefined && !isReversal) return tool;
   return {
     ...tool,
     ...(operationKey === undefined ? {} : { operationKey: operationKey.of }),
+    ...(reads === undefined ? {} : { evidence: reads }),
     ...(undoes === undefined ? {} : { reverse: undoes.declared }),
     ...(isReversal ? { isReversal } : {}),
   };

@@ -123,7 +123,7 @@ export const goldenShape: Shape = {
     retry: { shape: json('the retry rule of the tool') },
     results: { shape: listOf('one result for each send', resultShape, 1, maxResults), required: true },
     probe: { shape: text('what the declared read answers', { oneOf: ['happened', 'did_not', 'unclear'] }) },
-    evidence: { shape: text('what the evidence shows when it is read again', { oneOf: ['same', 'changed'] }) },
+    evidence: { shape: text('what the evidence shows when it is read again', { oneOf: ['same', 'changed', 'limit'] }) },
     credential: {
       shape: text('what asking for another secret gives', { oneOf: ['new', 'same', 'unavailable'] }),
     },

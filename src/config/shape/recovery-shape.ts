@@ -1,4 +1,5 @@
 /** Shapes of what is declared about recovery: playbooks, breakers, retries and reads. Data only. */
+import { maxDeclaredReads } from '../../core/evidence/declared-read.ts';
 import { defaultBreaker, maxBaseMs, maxRetries } from '../../core/recovery/declared.ts';
 import { queuePattern, reasonPattern } from '../../core/recovery/read-playbook.ts';
 import { leastWindowMs, maxWindowMs } from '../../core/reversal/declared-reverse.ts';
@@ -159,6 +160,25 @@ const reverseShape: Shape = {
   },
 };
 
+const evidenceShape: Shape = listOf(
+  'the reads that its calls rely on, which the gateway makes before each of them',
+  {
+    kind: 'fields',
+    says: 'a read',
+    fields: {
+      tool: {
+        shape: text('a tool that only reads', {
+          pattern: ['^[^\\s/*]{1,64}/[^\\s*]{1,128}$', 'the whole name of a tool, such as shop/price'],
+        }),
+        required: true,
+      },
+      args: { shape: cel('over args: the arguments of the read'), required: true },
+    },
+  },
+  1,
+  maxDeclaredReads,
+);
+
 /** Keys of a server. */
 export const serverRecoveryFields: Readonly<Record<string, Field>> = {
   playbook: { shape: playbookShape },
@@ -181,5 +201,6 @@ export const toolRecoveryFields: Readonly<Record<string, Field>> = {
     shape: duration('how long after a doubt a call may still be carried out; 60s if not given', 1_000, day),
   },
   partial: { shape: partialShape },
+  evidence: { shape: evidenceShape },
   operation_key: { shape: cel('over args, giving a text: calls with the same text are the same operation') },
 };

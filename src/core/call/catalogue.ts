@@ -4,6 +4,7 @@ import type { Metered, ModelUse } from '../model/model-use.ts';
 import type { Reach } from '../policy/policy.ts';
 import type { DeclaredRecovery, OperationKey } from '../recovery/declared.ts';
 import type { Reverse } from '../reversal/declared-reverse.ts';
+import type { DeclaredRead } from '../evidence/declared-read.ts';
 import type { EffectClass } from '../taxonomy.ts';
 
 /** One wrong field: where, what would be right, what was sent. */
@@ -76,6 +77,8 @@ export interface ToolEntry {
   readonly reverse?: Reverse;
   /** It undoes calls of another tool: called directly only where a rule permits it by its exact name. */
   readonly isReversal?: true;
+  /** The reads that its calls rely on, which the gateway makes itself. Absent: none. */
+  readonly evidence?: readonly DeclaredRead[];
   /** The credentials that its calls may need; absent: none. */
   readonly credentials?: readonly CredentialUse[];
   /** It uses models: which one a request asks for, and what those can do. Absent: none. */

@@ -141,6 +141,19 @@ export interface ActionTimeoutReply extends CommonErrorFields<'action_timeout'> 
   readonly attempts?: number;
 }
 
+/** A read that a call relied on, and that says something else by now. */
+export interface ChangedEvidence {
+  /** The call that read it first. */
+  readonly read: string;
+  readonly tool: string;
+  /** Hashes of what it said, and of what it says now. */
+  readonly was: string;
+  readonly is: string;
+  /** What it says now; only the beginning of its text if `cut`. */
+  readonly says: unknown;
+  readonly cut?: true;
+}
+
 export interface ActionErrorReply extends CommonErrorFields<'action_error'> {
   readonly error_type: string;
   readonly error_message: string;
@@ -150,6 +163,8 @@ export interface ActionErrorReply extends CommonErrorFields<'action_error'> {
   readonly outcome: DispatchOutcome | null;
   /** How often it was sent, if more than once. */
   readonly attempts?: number;
+  /** What it relied on and has changed; absent unless that is why it failed. */
+  readonly evidence?: readonly ChangedEvidence[];
 }
 
 export interface ActionInFlightReply extends CommonErrorFields<'action_in_flight'> {

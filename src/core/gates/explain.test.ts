@@ -115,8 +115,8 @@ const cases: readonly (readonly [string, Partial<Request>, Facts, Ladder, readon
     { evidence: ['call_1'] },
     facts({
       policy: { ...deferring, mode: 'audit' },
-      evidence: { ok: true, hash: 'h', contents: [] },
-      evidenceNow: { kind: 'read', hash: 'h', changed: '' },
+      evidence: { ok: true, hash: 'h', refs: ['call_1'], own: [], contents: ['a'], isFresh: false },
+      evidenceNow: { kind: 'read', hash: 'h', changes: [] },
     }),
     baseLadder,
     [

@@ -7,6 +7,7 @@ import type { CallId, Principal, Request, SessionId } from '../call/call.ts';
 import type { BudgetFact } from '../budget/judge-budgets.ts';
 import type { Catalogue, FieldError } from '../call/catalogue.ts';
 import type { Reversal } from '../reversal/reversal.ts';
+import type { ChangedEvidence } from '../call/reply.ts';
 import type { Json } from '../values/json.ts';
 import type { AgentPolicy } from '../policy/policy.ts';
 import type { DenialFact, FenceFact, StepFact } from '../workflow/step.ts';
@@ -68,12 +69,24 @@ export interface ApprovalFact {
 
 /** What the reads said that the call relies on. */
 export type EvidenceFact =
-  | { readonly ok: true; readonly hash: string; readonly contents: readonly string[] }
-  | { readonly ok: false; readonly errors: readonly FieldError[] };
+  | {
+      readonly ok: true;
+      readonly hash: string;
+      /** The calls that read it: those that the caller named, then those that the gateway made. */
+      readonly refs: readonly string[];
+      /** Those that the gateway made, because the tool declares them. */
+      readonly own: readonly string[];
+      /** The hash of what each of them said. */
+      readonly contents: readonly string[];
+      /** All of it was read for this very decision. */
+      readonly isFresh: boolean;
+    }
+  /** `unread`: why a read that the tool declares could not be made; absent if the caller named what is none. */
+  | { readonly ok: false; readonly errors: readonly FieldError[]; readonly unread?: string };
 
-/** What they say now; `changed` names the first that says something else. */
+/** What they say now; `changes` are those that say something else. */
 export type EvidenceNowFact =
-  | { readonly kind: 'read'; readonly hash: string; readonly changed: string }
+  | { readonly kind: 'read'; readonly hash: string; readonly changes: readonly ChangedEvidence[] }
   | { readonly kind: 'unreadable'; readonly problem: string };
 
 /** Empty if the name could not be resolved. */
@@ -131,7 +144,7 @@ export interface Facts {
   readonly budgets?: readonly BudgetFact[];
   /** Only of a call that needs an approval. */
   readonly approval?: ApprovalFact;
-  /** Only of a call that names evidence. */
+  /** Only of a call that names evidence, or whose tool declares it. */
   readonly evidence?: EvidenceFact;
   readonly evidenceNow?: EvidenceNowFact;
   /** Only of a call that is about hosts: what their names resolve to now. */

@@ -12,7 +12,7 @@ const judging = (rule: InputRule, more: Partial<Facts> = {}) =>
   facts({ catalogue: aCatalogue(aTool({ input: rule })), ...more });
 const validator = { kind: 'validator' } as const;
 const evidence = ['call_1'];
-const found = { ok: true, hash: 'h', contents: [] } as const;
+const found = { ok: true, hash: 'h', refs: [], own: [], contents: [], isFresh: false } as const;
 
 const cases: readonly (readonly [string, Gate, object, Facts, string])[] = [
   ['passes a tool that takes anything', input, {}, facts(), 'pass'],

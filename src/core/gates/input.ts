@@ -5,6 +5,7 @@
 import type { FieldError } from '../call/catalogue.ts';
 import { type Gate, type GateAnswer, pass } from './gate.ts';
 import { invariant, unreachable } from '../values/unreachable.ts';
+import { stale } from './evidence.ts';
 import { invalidInput } from './invalid-input.ts';
 
 const saw: Gate['saw'] = (request, facts) => ({
@@ -37,10 +38,15 @@ export const input: Gate = {
 export const namedEvidence: Gate = {
   name: 'input',
   check(request, facts) {
-    if (request.evidence === undefined) return pass;
+    const entry = facts.catalogue.get(request.tool);
+    if (request.evidence === undefined && entry?.evidence === undefined) return pass;
     if (facts.evidence === undefined) return { kind: 'need', fact: 'evidence' };
     const { evidence } = facts;
-    return evidence.ok ? pass : { kind: 'refuse', refusal: invalidInput(request.tool, evidence.errors) };
+    if (evidence.ok) return pass;
+    // INVARIANT: nothing runs on what could not be read.
+    if (evidence.unread !== undefined)
+      return { kind: 'refuse', refusal: stale(entry?.policyName ?? request.tool, evidence.unread) };
+    return { kind: 'refuse', refusal: invalidInput(request.tool, evidence.errors) };
   },
   saw,
 };

@@ -80,6 +80,7 @@ export function errorFieldSchemas(ref: Ref): Readonly<Record<string, Schema>> {
     compensation: { anyOf: [ref('Compensation'), { type: 'null' }] },
     outcome: { anyOf: [ref('DispatchOutcome'), { type: 'null' }] },
     attempts: wholeNumber,
+    evidence: listOf(ref('ChangedEvidence')),
     in_flight_call_id: text,
     correlation_id: text,
   };
@@ -105,6 +106,9 @@ export function sharedDefinitions(ref: Ref): Readonly<Record<string, Schema>> {
     DispatchOutcome: taggedUnion('kind', dispatchOutcomes, ref),
     ToolError: toolError(),
     PartialError: { ...partialError, allOf: pairsOfClassAndCode(allCodes) },
+    ChangedEvidence: closedObject({ read: text, tool: text, was: text, is: text, says: anything, cut: always }, [
+      'cut',
+    ]),
     Notice: closedObject(notice, ['budget_id']),
   };
 }

@@ -129,7 +129,7 @@ export function dispatchOf(planning: PlanFacts, planned: Plan, refreshed: Refres
       return { ...found, then: settled(outcome), ticket: { reason, queue } };
     }
     case 'refresh': {
-      const reason = planned.then === 'abort' ? refreshAborts : evidenceChanged;
+      const reason = whyStale(planned.then, refreshed.evidence);
       return { ...found, then: settled({ kind: 'deprecated', reason, replan: true }), ticket: null };
     }
     case 'reversed':
@@ -151,7 +151,13 @@ function scheduledBy({ atMs, pauseMs, why }: Extract<Plan, { kind: 'retry' }>): 
 }
 
 const refreshAborts = 'refresh_evidence requested abort';
+const refreshesUsedUp = 'the session has used up its refreshes of evidence: read it again yourself';
 const evidenceChanged = 'the evidence has changed: read it again';
+
+function whyStale(then: 'retry' | 'abort', evidence: EvidenceNow): string {
+  if (then === 'abort') return refreshAborts;
+  return evidence === 'limit' ? refreshesUsedUp : evidenceChanged;
+}
 
 function reasonFor({ classification: { verdict, recognised, detail } }: Trouble): TicketReason {
   if (!recognised) return 'unrecognised_failure';

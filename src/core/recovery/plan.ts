@@ -94,8 +94,8 @@ export function plan(facts: PlanFacts): Plan {
   }
 }
 
-/** What reading the evidence again showed; null if there was none to read. */
-export type EvidenceNow = 'same' | 'changed' | null;
+/** What reading the evidence again showed; null if it was not read. `limit`: its session has used up its refreshes. */
+export type EvidenceNow = 'same' | 'changed' | 'limit' | null;
 
 /** A call is sent once more after its evidence was read again, and only if that says what it said. */
 export function planAfterRefresh(planned: Plan, facts: PlanFacts, evidence: EvidenceNow): Plan {

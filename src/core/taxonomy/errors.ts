@@ -139,7 +139,7 @@ export const errors = {
       'CREDENTIAL_UNAVAILABLE',
     ],
     fields: ['error_type', 'error_message', 'verdict', 'compensation', 'outcome'],
-    optional_fields: ['attempts'],
+    optional_fields: ['attempts', 'evidence'],
   },
   action_in_flight: {
     title: 'Already running',

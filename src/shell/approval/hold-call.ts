@@ -200,6 +200,7 @@ function recordBody(approval: Approval, { call, hold, facts, asked: { request } 
     elapsed_ms: sinceArrival(call, shell),
     facts: { ...factsOf(facts, shell), ...(step === null ? {} : { state: step.digest, step: step.seq }) },
     ...(request.evidence === undefined ? {} : { evidence_refs: request.evidence }),
+    ...(facts.evidence?.ok === true && facts.evidence.own.length > 0 ? { evidence_reads: facts.evidence.own } : {}),
     ...(request.expectedSeq === null ? {} : { expected_seq: request.expectedSeq }),
   };
 }

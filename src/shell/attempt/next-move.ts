@@ -3,6 +3,7 @@
  * tells whether a key that the upstream knows stands for an effect.
  */
 import type { Call } from '../../core/call/call.ts';
+import type { ChangedEvidence } from '../../core/call/reply.ts';
 import { type Dispatch, dispatchOf } from '../../core/recovery/dispatch.ts';
 import { readHistory } from '../../core/recovery/read-history.ts';
 import {
@@ -23,9 +24,9 @@ import {
 } from '../../core/recovery/plan.ts';
 import { planItems } from '../../core/partial/plan-items.ts';
 import { refreshCredentials } from '../call/fetch-credentials.ts';
-import { readEvidenceAgain } from '../call/gather-facts.ts';
 import { canonicalText } from '../../core/values/canonical.ts';
 import type { Json } from '../../core/values/json.ts';
+import { readEvidenceAgain } from '../evidence/read-evidence.ts';
 import { recoveryOf, type Shell } from '../shell.ts';
 import { makeFailure } from '../../ports/upstream.ts';
 import { type Interpreted, interpretFailure } from './interpret-result.ts';
@@ -75,7 +76,7 @@ async function afterEnd(
   const history = known ?? (await historyOf(call, shell));
   const facts: PlanFacts = { ...factsFor(call, history, work, shell), trouble };
   const first = plan(facts);
-  const evidence = await evidenceNow(first, history, work, shell);
+  const { evidence, changes } = await evidenceNow(first, history, call, work, shell);
   const credential = mayRefreshCredential(facts) ? await refreshCredentials(ended.credentials ?? [], shell) : null;
   const refreshed = planAfterCredential(planAfterRefresh(first, facts, evidence), facts, credential);
   const proof = refreshed.kind === 'reverse' ? await proveEffect(call, trouble, work, shell) : null;
@@ -85,7 +86,10 @@ async function afterEnd(
   if (planned.kind === 'reversed')
     return { kind: 'settle', ended: undone({ ...ended, dispatch }, planned.reason, proof?.result, call) };
   if (planned.kind !== 'retry')
-    return { kind: 'settle', ended: await proven({ ...ended, dispatch }, planned, call, work, shell) };
+    return {
+      kind: 'settle',
+      ended: await proven({ ...telling(ended, changes), dispatch }, planned, call, work, shell),
+    };
   noteRetry(recovery, trouble.classification.verdict === 'rate_limited', shell);
   const { atMs, pauseMs } = planned;
   return { kind: 'retry', ended: { ...ended, dispatch }, atMs, pauseMs, history: remember(history, trouble, planned) };
@@ -193,10 +197,47 @@ async function proveEffect(call: Call, { effect }: Trouble, work: Work, shell: S
 const notFound = 'the read does not find it';
 
 /** Reads stale evidence again, once for a call. */
-async function evidenceNow(planned: Plan, history: History, { evidence }: Work, shell: Shell): Promise<EvidenceNow> {
-  if (planned.kind !== 'refresh' || planned.then === 'abort' || isRefreshed(history)) return null;
-  const now = evidence === undefined ? null : await readEvidenceAgain(evidence.refs, evidence.contents, shell);
-  return now?.kind === 'read' && now.hash === evidence?.hash ? 'same' : 'changed';
+async function evidenceNow(
+  planned: Plan,
+  history: History,
+  { session }: Call,
+  { evidence }: Work,
+  shell: Shell,
+): Promise<Refreshed> {
+  if (planned.kind !== 'refresh' || planned.then === 'abort' || isRefreshed(history))
+    return { evidence: null, changes: [] };
+  if (!mayRefresh(session, shell)) return { evidence: 'limit', changes: [] };
+  const now = evidence === undefined ? null : await readEvidenceAgain(evidence, shell);
+  const changes = now?.kind === 'read' ? now.changes : [];
+  return { evidence: now?.kind === 'read' && now.hash === evidence?.hash ? 'same' : 'changed', changes };
+}
+
+interface Refreshed {
+  readonly evidence: EvidenceNow;
+  readonly changes: readonly ChangedEvidence[];
+}
+
+/** Sessions whose refreshes are counted; beyond, counting begins anew. */
+const maxCounted = 10_000;
+
+/** Counts the refreshes of a session in this process: a tool that always calls its evidence stale is not read for ever. */
+function mayRefresh(session: Call['session'], { live, limits }: Shell): boolean {
+  if (session === null) return true;
+  if (live.refreshes.size >= maxCounted && !live.refreshes.has(session)) live.refreshes.clear();
+  const count = live.refreshes.get(session) ?? 0;
+  if (count >= limits.maxEvidenceRefreshes) return false;
+  live.refreshes.set(session, count + 1);
+  return true;
+}
+
+/** The agent hears what its evidence says now, so that it can plan anew. */
+function telling(ended: Interpreted, changes: readonly ChangedEvidence[]): Interpreted {
+  if (changes.length === 0) return ended;
+  const say: Interpreted['say'] = (envelope, effect) => {
+    const told = ended.say(envelope, effect);
+    return 'error' in told && told.error === 'action_error' ? { ...told, evidence: changes } : told;
+  };
+  return { ...ended, say };
 }
 
 /**

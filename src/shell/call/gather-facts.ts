@@ -2,15 +2,8 @@
  * Fetches the fact that a gate asked for. Validators and reads of evidence have a time limit; every failure is a typed
  * answer.
  */
-import type { Principal, Request, CallId } from '../../core/call/call.ts';
-import type {
-  ArgumentsFact,
-  FactName,
-  Facts,
-  SessionFact,
-  EvidenceFact,
-  EvidenceNowFact,
-} from '../../core/gates/facts.ts';
+import type { Principal, Request } from '../../core/call/call.ts';
+import type { ArgumentsFact, FactName, Facts, SessionFact } from '../../core/gates/facts.ts';
 import { egressHosts } from '../../core/gates/egress.ts';
 import { stepOf } from '../../core/gates/reachable.ts';
 import type { StepFact } from '../../core/workflow/step.ts';
@@ -18,16 +11,10 @@ import { fetchCredentials, lookAtCredentials } from './fetch-credentials.ts';
 import { fetchApproval } from '../approval/fetch-approval.ts';
 import { fetchBudgets, fetchRates } from './fetch-quotas.ts';
 import { type Asking, fetchSession, lookAtSession, type Unopened } from '../session/fetch-session.ts';
-import { denialsOf, fencesOf, toolOf } from '../session/position.ts';
+import { denialsOf, fencesOf } from '../session/position.ts';
+import { fetchEvidence, noEvidence, readEvidenceAgain } from '../evidence/read-evidence.ts';
 import type { BodyOf, Shell } from '../shell.ts';
-import { canonicalise, canonicalText } from '../../core/values/canonical.ts';
-import type { Json } from '../../core/values/json.ts';
-import { isSuccess, type Reply } from '../../core/call/reply.ts';
-import type { StoredCall } from '../../ports/store.ts';
-import { whyNotResend, attemptOf, type Work } from '../attempt/work.ts';
 import { fetchAddresses } from './fetch-addresses.ts';
-import { isMasked } from '../mask.ts';
-import { storedReply } from '../ending/stored-reply.ts';
 
 export type Gathered =
   | { readonly kind: 'facts'; readonly facts: Facts }
@@ -67,11 +54,11 @@ const fetchers: Readonly<Record<Exclude<FactName, 'session'>, Fetch>> = {
   approval: async (facts, { request, who, asking }, shell) => ({
     approval: await fetchApproval(request, facts, who, asking?.approval ?? null, shell),
   }),
-  evidence: async (_facts, { request, who }, shell) => ({
-    evidence: await fetchEvidence(request.evidence ?? [], who, shell),
+  evidence: async (facts, { request, who, asking }, shell) => ({
+    evidence: await fetchEvidence(request, facts, who, asking, shell),
   }),
-  evidenceNow: async ({ evidence }, { request }, shell) => ({
-    evidenceNow: await readEvidenceAgain(request.evidence ?? [], evidence?.ok === true ? evidence.contents : [], shell),
+  evidenceNow: async ({ evidence }, _wanted, shell) => ({
+    evidenceNow: await readEvidenceAgain(evidence?.ok === true ? evidence : noEvidence, shell),
   }),
   credentials: async ({ catalogue }, { request, who }, shell) => ({
     credentials: await fetchCredentials(catalogue.get(request.tool), who.agent, shell),
@@ -97,7 +84,7 @@ export async function gatherLooking(
   }
   if (fact !== 'evidenceNow') return gather(fact, facts, { request, who, asking: null }, shell);
   const hash = facts.evidence?.ok === true ? facts.evidence.hash : '';
-  return { kind: 'facts', facts: { ...facts, evidenceNow: { kind: 'read', hash, changed: '' } } };
+  return { kind: 'facts', facts: { ...facts, evidenceNow: { kind: 'read', hash, changes: [] } } };
 }
 
 async function withSession(found: SessionFact | Unopened, facts: Facts, shell: Shell): Promise<Gathered> {
@@ -135,76 +122,4 @@ export async function bodyFact(bodyOf: BodyOf | undefined, shell: Shell): Promis
   return workflow === undefined
     ? denials
     : { ...denials, body: { workflow, fences: await fencesOf(session.id, shell) } };
-}
-
-export async function fetchEvidence(refs: readonly string[], who: Principal, shell: Shell): Promise<EvidenceFact> {
-  const found = await Promise.all(refs.map((ref) => readingOf(ref, who, shell)));
-  const readings = found.filter((reading) => reading !== null);
-  const contents = readings.map(({ content }) => content);
-  if (readings.length === found.length) return { ok: true, hash: hashOf(readings, shell), contents };
-  const wrong = found.indexOf(null);
-  const expected = 'the call_id of a read of your own that succeeded';
-  return { ok: false, errors: [{ path: `/evidence_refs/${wrong}`, expected, got: refs[wrong] ?? null }] };
-}
-
-export async function readEvidenceAgain(
-  refs: readonly string[],
-  bound: readonly string[],
-  shell: Shell,
-): Promise<EvidenceNowFact> {
-  const readings: Reading[] = [];
-  for (const [index, ref] of refs.entries()) {
-    const call = await shell.ports.store.call(ref as CallId);
-    if (call === null) return { kind: 'unreadable', problem: `${ref} is gone` };
-    const read = await readAgain(call, shell);
-    if ('problem' in read) return { kind: 'unreadable', problem: read.problem };
-    if (read.content !== bound[index]) return { kind: 'read', hash: '', changed: `${call.tool} (${ref})` };
-    readings.push({ of: call.fingerprint, content: read.content });
-  }
-  return { kind: 'read', hash: hashOf(readings, shell), changed: '' };
-}
-
-/** What was read, and the hash of what it said. */
-interface Reading {
-  readonly of: string;
-  readonly content: string;
-}
-
-/** By what was read, not by when: whoever looks again before they ask again, and finds the same, relies on the same. */
-const hashOf = (readings: readonly Reading[], { ports }: Shell): string =>
-  ports.sha256(canonicalText(readings.map(({ of, content }) => [of, content])));
-
-/** Null if it is no read, or not theirs. */
-async function readingOf(ref: string, who: Principal, shell: Shell): Promise<Reading | null> {
-  const call = await shell.ports.store.call(ref as CallId);
-  if (call === null || call.tenant !== who.tenant || call.agent !== who.agent) return null;
-  if (call.state !== 'SUCCEEDED' || call.effectClass !== 'pure') return null;
-  const reply: Reply = await storedReply(call, shell);
-  if (!isSuccess(reply)) return null;
-  return { of: call.fingerprint, content: shell.ports.sha256(canonicalText(reply.result as Json)) };
-}
-
-async function readAgain(
-  call: StoredCall,
-  shell: Shell,
-): Promise<{ readonly content: string } | { readonly problem: string }> {
-  const { clock, store, upstream, sha256 } = shell.ports;
-  const { tool, step } = await toolOf(call, shell);
-  const args = await store.args(call.id);
-  const name = `${call.tool} (${call.id})`;
-  if (tool === undefined || args.kind !== 'text' || isMasked(args.text) || tool.effectClass !== 'pure')
-    return { problem: `${name} cannot be read again` };
-  const work: Work = { tool, args: JSON.parse(args.text) as Json, step, client: null, holds: [] };
-  if ((await whyNotResend(call, work, shell)) !== null) return { problem: `${name} may not be read any more` };
-  const limitMs = Math.min(tool.timeoutMs, shell.limits.factTimeoutMs);
-  const attempt = attemptOf({ ...call, attempt: call.attempt + 1, deadlineAtMs: clock.nowMs() + limitMs }, work, shell);
-  const stop = new AbortController();
-  let takeBack = (): void => undefined;
-  const late = new Promise<null>((resolve) => (takeBack = clock.schedule(limitMs, () => resolve(null))));
-  const result = await Promise.race([upstream.invoke(attempt, stop.signal), late]);
-  takeBack();
-  stop.abort();
-  if (result === null || result.kind !== 'returned') return { problem: `${name} could not be read again` };
-  const written = canonicalise(result.output === undefined ? null : result.output, { maxDepth: shell.limits.maxDepth });
-  return written.ok ? { content: sha256(written.text) } : { problem: `${name} could not be read again` };
 }

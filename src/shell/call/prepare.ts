@@ -1,5 +1,4 @@
 /** Prepares the intent of a call, unless its caller is gone by now. Phase 3 of 6: handle-call.ts. */
-import type { Request } from '../../core/call/call.ts';
 import type { Facts } from '../../core/gates/facts.ts';
 import type { MetBy } from '../../core/gates/gate.ts';
 import { heldBy } from '../ending/held-amounts.ts';
@@ -22,9 +21,9 @@ export interface Prepared extends Judged {
   readonly nobodyLeftWithinMs: number | null;
 }
 
-function evidenceOf({ evidence: refs }: Request, { evidence }: Facts): Pick<Work, 'evidence'> {
-  if (refs === undefined || evidence?.ok !== true) return {};
-  const { contents, hash } = evidence;
+function evidenceOf({ evidence }: Facts): Pick<Work, 'evidence'> {
+  if (evidence?.ok !== true) return {};
+  const { refs, contents, hash } = evidence;
   return { evidence: { refs, contents, hash } };
 }
 
@@ -56,7 +55,7 @@ export async function prepare(asked: Asked, judged: Judged, shell: Shell): Promi
       notices: decision.notices,
       undoing,
       holds: heldBy(decision.takes, decision.args, decision.tool),
-      ...evidenceOf(request, facts),
+      ...evidenceOf(facts),
     },
     met: approvalMetBy(decision, asked),
     nobodyLeftWithinMs,

@@ -9,7 +9,7 @@ import type { Json } from '../../core/values/json.ts';
 import type { EffectClass } from '../../core/taxonomy.ts';
 import type { Reach } from '../../core/policy/policy.ts';
 import type { StoredCall } from '../../ports/store.ts';
-import { fetchEvidence, readEvidenceAgain } from '../call/gather-facts.ts';
+import { bindReads, readEvidenceAgain } from '../evidence/read-evidence.ts';
 import { toolOf } from '../session/position.ts';
 import type { Shell } from '../shell.ts';
 import { readBody } from './history.ts';
@@ -83,8 +83,9 @@ const maxEvidence = 32;
 async function evidenceOf(call: StoredCall, again: boolean, shell: Shell): Promise<readonly EvidenceRead[]> {
   const { store } = shell.ports;
   const held = (await store.recordsOf(call.id)).find(({ kind }) => kind === 'held');
-  const refs: unknown = held === undefined ? [] : readBody(held.body)['evidence_refs'];
-  const names = Array.isArray(refs) ? refs.filter((ref) => typeof ref === 'string').slice(0, maxEvidence) : [];
+  const { evidence_refs: named, evidence_reads: own } = held === undefined ? {} : readBody(held.body);
+  const refs = [named, own].flatMap((each): readonly unknown[] => (Array.isArray(each) ? each : []));
+  const names = refs.filter((ref) => typeof ref === 'string').slice(0, maxEvidence);
   const reads: EvidenceRead[] = [];
   for (const ref of names) {
     const read = await store.call(ref as CallId);
@@ -97,9 +98,9 @@ async function evidenceOf(call: StoredCall, again: boolean, shell: Shell): Promi
 }
 
 async function readNow(ref: string, who: Principal, shell: Shell): Promise<Pick<EvidenceRead, 'now' | 'problem'>> {
-  const bound = await fetchEvidence([ref], who, shell);
-  if (!bound.ok) return { now: 'unreadable', problem: 'it is no read of this agent any more' };
-  const read = await readEvidenceAgain([ref], bound.contents, shell);
+  const bound = await bindReads([ref], who, shell);
+  if (typeof bound === 'number') return { now: 'unreadable', problem: 'it is no read of this agent any more' };
+  const read = await readEvidenceAgain(bound, shell);
   if (read.kind === 'unreadable') return { now: 'unreadable', problem: read.problem };
   return { now: read.hash === bound.hash ? 'same' : 'changed', problem: null };
 }

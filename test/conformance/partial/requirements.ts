@@ -22,4 +22,13 @@ export const ofPartialResults = {
   'C7-http-1': 'entries of HTTP 207 and of bulk answers are failed items by what is declared about them',
   'C7-http-2': 'HTTP 207 without a declaration is read by the statuses in it, and never told as a success without them',
   'C7-mcp-1': 'failed items in the structured content of an MCP server are read, and sent again, likewise',
+  'C6-evidence-5':
+    'stale evidence is told with what it says now: which read, its hash before and now, and the content up to a limit',
+  'C6-evidence-6': 'reads that a tool declares are made by the gateway, as calls of the agent, before its call',
+  'C6-evidence-7':
+    'declared evidence is bound to the approval; changed, nothing is sent and the approval is void for good',
+  'C6-evidence-8': 'a declared read that cannot be made lets nothing run',
+  'C9-refresh-1':
+    'evidence that an upstream calls stale is read again; the same is sent once more, changed is told and planned anew',
+  'C9-refresh-2': 'a session refreshes its evidence only so often',
 } as const;

@@ -81,7 +81,6 @@ export function stagePorts(
           if (witness !== undefined)
             Object.defineProperty(witness.account(attempt.callId, attempt.tool), 'effects', {
               get: () => ownEffects(witness, attempt.callId),
-              set: () => undefined,
               configurable: true,
             });
           return runStage(stage, tamper(attempt), signal, 64);

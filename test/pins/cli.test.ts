@@ -200,7 +200,8 @@ test('what --json prints', async (t) => {
   assert.deepEqual(json('calls', 'ls').map(shapeOf), [call]);
 
   const [story] = json('calls', 'show', id) as [Record<string, unknown>];
-  const { args, reply, gates, facts, timeline, records, effect, ...rest } = story;
+  const { args, reply, gates, facts, timeline, records, effect, reverses, reversed_by, ...rest } = story;
+  assert.deepEqual([reverses, reversed_by], [null, null]);
   assert.deepEqual(timeline, []);
   assert.deepEqual(shapeOf(rest), call);
   assert.equal(effect, 'applied');

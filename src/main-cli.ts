@@ -228,9 +228,9 @@ async function surviveStrays({ onTrouble }: ServeOrder | UpOrder): Promise<void>
 }
 
 async function openForServing(serving: ServingOptions): Promise<OpenedGateway> {
-  const { begin = 'if_none', onServer, onTools, recovery, dns, ...options } = serving;
+  const { begin = 'if_none', onServer, onTools, recovery, dns, ticketRules, ...options } = serving;
   const { openGateway } = await import('./main.ts');
-  return openGateway(options, { begin, onServer, onTools, recovery, dns });
+  return openGateway(options, { begin, onServer, onTools, recovery, dns, ticketRules });
 }
 
 async function primerParts(): Promise<PrimerParts> {

@@ -8,17 +8,15 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import path from 'node:path';
 import type { Page } from 'playwright-core';
-import { fillStore } from '../fill-store.ts';
 import { median, type Row } from '../measure.ts';
 import { startUp, type Up } from '../up/start-up.ts';
+import { serveTable } from './serve-table.ts';
 import { type Streamed, streamDecisions } from './stream.ts';
 import { type Figures, openBrowser, openPage, readFigures } from './watch-page.ts';
 
 const rounds = 5;
 const perSecond = 500;
 const streamSeconds = 10;
-/** Three records for each call. */
-const tableRecords = 300_000;
 const wheelSteps = 200;
 const stepPixels = 2_000;
 const frameMs = 1_000 / 60;
@@ -32,17 +30,18 @@ export async function benchConsole(folder: string): Promise<readonly Row[]> {
   await once(shop, 'listening');
   const home = path.join(folder, 'home');
   mkdirSync(path.join(home, 'store'), { recursive: true, mode: 0o700 });
-  await fillStore(path.join(home, 'store/recourse.db'), tableRecords);
+  const table = await serveTable(path.join(folder, 'table'));
   const up = await startUp(home, configOf((shop.address() as AddressInfo).port));
   const browser = await openBrowser();
   try {
     const page = await openPage(browser);
     await page.goto(up.link);
     await page.getByRole('navigation', { name: 'Pages' }).waitFor();
-    return [await firstUse(page, up), ...(await streaming(page, up)), ...(await scrolling(page, up))];
+    return [await firstUse(page, up), ...(await streaming(page, up)), ...(await scrolling(page, table.url))];
   } finally {
     await browser.close();
     await up.stop();
+    table.stop();
     shop.close();
     shop.closeAllConnections();
   }
@@ -103,14 +102,20 @@ async function streaming(page: Page, up: Up): Promise<readonly Row[]> {
   ];
 }
 
-async function scrolling(page: Page, up: Up): Promise<readonly Row[]> {
+/** The list of the console by itself: no page of it keeps so many rows. */
+async function scrolling(page: Page, url: string): Promise<readonly Row[]> {
   const figures: Figures[] = [];
   for (let round = 0; round < rounds; round++) {
-    await openTable(page, up);
+    await page.goto(url);
+    await page.getByRole('row').nth(5).waitFor();
+    await page.getByRole('table').hover();
+    await settled(page);
     await readFigures(page);
     for (let step = 0; step < wheelSteps; step++) await page.mouse.wheel(0, stepPixels);
     await settled(page);
     figures.push(await readFigures(page));
+    const top = await page.evaluate("document.querySelector('.virtual-view').scrollTop");
+    if (Number(top) < (wheelSteps * stepPixels) / 2) throw new Error(`the table scrolled only to ${String(top)}`);
   }
   const tasks = figures.map(({ longestTaskMs }) => longestTaskMs);
   const gaps = figures.map(({ longestGapMs }) => longestGapMs);
@@ -127,15 +132,6 @@ async function scrolling(page: Page, up: Up): Promise<readonly Row[]> {
       `${spread(gaps)}; ${frames.toFixed(0)} frames`,
     ),
   ];
-}
-
-/** The rows of the table come in pages: all of them are there before it is scrolled. */
-async function openTable(page: Page, up: Up): Promise<void> {
-  await page.goto('about:blank');
-  await page.goto(`${originOf(up)}/#/live`);
-  await page.getByRole('heading', { level: 1, name: 'Live' }).waitFor();
-  await settled(page);
-  await page.mouse.move(640, 500);
 }
 
 const row = (what: string, ratio: number, detail: string): Row => ({ what, ratio, bar: null, detail });

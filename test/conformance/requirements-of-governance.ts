@@ -35,6 +35,7 @@ export const ofGovernance: Readonly<Record<string, string>> = {
   'C8-console-3': 'the cookie counts only with the header of the console, and on our own page: host and port',
   'C8-console-4': 'a role may do with a cookie what it may do with a key, and no more',
   'C8-console-5': 'the page runs scripts of our own files alone, in no frame, and no text of others is markup',
+  'C8-console-6': 'the first load of the console is less than 150 KB of compressed script',
   'C8-look-1': 'people see calls as they are decided and end, with outcome and code, from where they stopped',
   'C8-look-2': 'the story of a call is what is on record: ladder, attempts, request, exact reply, records',
   'C8-look-3': 'what belongs to another tenant is absent for people, and agents see no stories',

@@ -8,6 +8,7 @@ import { ofStages } from './stages/requirements-of-stages.ts';
 import { ofTickets } from './tickets/requirements-of-tickets.ts';
 import { ofReversals } from './reversals/requirements-of-reversals.ts';
 import { ofWorkflows } from './requirements-of-workflows.ts';
+import { ofSentences } from './stated/contract.ts';
 import { differences, whereOf } from './stated/contract-places.ts';
 import { seed000 } from './stated/seed-000.ts';
 import { seed001 } from './stated/seed-001.ts';
@@ -239,6 +240,7 @@ const lists: Readonly<Record<string, string>> = {
 
 const ofContract = Object.entries({
   ...lists,
+  ...ofSentences,
   ...ofWorkflows,
   ...ofStages,
   ...ofGovernance,

@@ -231,7 +231,7 @@ describe('the taxonomy is public and frozen', () => {
     });
   });
 
-  test('the fields of resolutions, compensations and outcomes', () => {
+  test('[C3-advice-1] [C5-outcome-1] the fields of resolutions, compensations and outcomes', () => {
     const fieldsOf = (list: Readonly<Record<string, { readonly fields: object }>>): object =>
       Object.fromEntries(Object.entries(list).map(([name, entry]) => [name, Object.keys(entry.fields)]));
     assert.deepEqual(fieldsOf(resolutions), {

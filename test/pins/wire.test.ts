@@ -93,7 +93,7 @@ test('the kinds of journal records', () => {
   assert.deepEqual([formatVersion, anchorEvery], [1, 1_000]);
 });
 
-test('the gates, in the order of the contract', () => {
+test('[C1-gates-3] the gates, in the order of the contract', () => {
   assert.deepEqual(gateNames, [
     'ready',
     'session',

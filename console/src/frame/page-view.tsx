@@ -2,7 +2,8 @@
 import type { ComponentType } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import { Empty, Loading, ProblemNote } from '../parts/notice.tsx';
-import { type PageProps, pages } from '../pages/pages.ts';
+import type { PageProps } from '../pages/page-props.ts';
+import { pages } from '../pages/pages.ts';
 import { linkTo, route } from '../state/route.ts';
 
 type Shown = ComponentType<PageProps> | 'loading' | 'failed';

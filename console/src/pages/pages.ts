@@ -1,11 +1,7 @@
 /** The pages of the console, in the order of the navigation. Each is loaded when it is first opened. */
 import type { ComponentType } from 'preact';
 import type { IconName } from '../parts/icon.tsx';
-
-export interface PageProps {
-  /** The rest of the address; empty for the page itself. */
-  readonly id: string;
-}
+import type { PageProps } from './page-props.ts';
 
 export interface PageEntry {
   /** The first word of its address. */

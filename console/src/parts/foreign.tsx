@@ -34,7 +34,8 @@ export function Foreign({ text, block = false, code = false, max = block ? 4_000
     return (
       <span class={name}>
         <bdi>{pieces(shown)}</bdi>
-        {isCut && '…'} {more}
+        {isCut && '… '}
+        {more}
         {cut}
       </span>
     );

@@ -21,7 +21,7 @@ const spare = 12;
 export function VirtualList<Row>({ rows, keyOf, rowHeight, label, head, children }: VirtualListProps<Row>) {
   const place = useRef<HTMLDivElement>(null);
   const [view, setView] = useState({ top: 0, height: 600 });
-  const topKey = useRef<string | null>(null);
+  const topRow = useRef<{ readonly key: string; readonly at: number } | null>(null);
   useEffect(() => {
     const box = place.current;
     if (box === null) return;
@@ -37,16 +37,15 @@ export function VirtualList<Row>({ rows, keyOf, rowHeight, label, head, children
   }, []);
   // The row at the top of the view stays there, unless the list is at its beginning.
   useLayoutEffect(() => {
-    const box = place.current;
-    if (box === null) return;
-    const at = Math.floor(box.scrollTop / rowHeight);
-    const anchor = topKey.current;
-    if (box.scrollTop > rowHeight && anchor !== null) {
-      const now = rows.findIndex((row) => keyOf(row) === anchor);
-      if (now > at) box.scrollTop += (now - at) * rowHeight;
-    }
-    const top = rows[Math.floor(box.scrollTop / rowHeight)];
-    topKey.current = top === undefined ? null : keyOf(top);
+    const [box, before] = [place.current, topRow.current];
+    if (box === null || before === null || box.scrollTop <= rowHeight) return;
+    const now = rows.findIndex((row) => keyOf(row) === before.key);
+    if (now > before.at) box.scrollTop += (now - before.at) * rowHeight;
+  }, [rows]);
+  useLayoutEffect(() => {
+    const at = Math.floor((place.current?.scrollTop ?? 0) / rowHeight);
+    const row = rows[at];
+    topRow.current = row === undefined ? null : { key: keyOf(row), at };
   }, [rows, view.top]);
   const from = Math.max(0, Math.floor(view.top / rowHeight) - spare);
   const to = Math.min(rows.length, Math.ceil((view.top + view.height) / rowHeight) + spare);

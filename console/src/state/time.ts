@@ -43,6 +43,7 @@ function shown(how: Intl.DateTimeFormat, at: string | number): string {
 /** "3 min ago", "in 12 s". */
 export function relative(at: string | number, now: number): string {
   const ms = msOf(at) - now;
+  if (Math.abs(ms) < 1_000) return 'just now';
   return ms > 0 ? `in ${lengthOf(ms)}` : `${lengthOf(-ms)} ago`;
 }
 

@@ -59,7 +59,7 @@ test("a server's own schedule stands in its rows", (t) =>
     /^rate_limited +plain +retry_with_backoff +5 s, 1\.8 s ±20 % +recourse\.yaml:6$/m,
   ));
 
-test('the hash is the one on record with each call', (t) => {
+test('[C8-hashes-1] the hash is the one on record with each call', (t) => {
   const { config } = readConfig(yaml, 'recourse.yaml');
   const entry = aTool({ name: 'pay/refund', policyName: 'pay/refund' });
   const text = recoveryText(createRecovery(recoveryOf(config))(entry));

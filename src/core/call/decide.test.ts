@@ -63,13 +63,13 @@ for (const [behaviour, request, change, expected] of cases) {
   });
 }
 
-test('asks for the session first, and for the turn only if there is one', () => {
+test('[C1-decide-1] asks for the session first, and for the turn only if there is one', () => {
   const { session: _session, ...bare } = facts();
   assert.deepEqual(decide(aRequest(), bare), { kind: 'need', gate: 'session', fact: 'session' });
   assert.deepEqual(decide(aRequest({ turn: 't' }), facts()), { kind: 'need', gate: 'session', fact: 'turnCancelled' });
 });
 
-test('the first gate that does not pass speaks: an unknown tool in an unknown session is an unknown session', () => {
+test('[C1-gates-3] the first gate that does not pass speaks: an unknown tool in an unknown session is an unknown session', () => {
   const decision = decide(aRequest({ tool: 'nope' }), facts({ session: { found: false, why: 'unknown' } }));
   assert.ok('gate' in decision && decision.gate === 'session');
 });

@@ -44,7 +44,7 @@ function* everyCall(): Generator<Call> {
       }
 }
 
-test('advance makes exactly the legal transitions: no other, and every one of them', () => {
+test('[C6-states-1] advance makes exactly the legal transitions: no other, and every one of them', () => {
   const seen = new Set<string>();
   for (const call of everyCall())
     for (const event of events) {
@@ -68,7 +68,7 @@ test('advance makes exactly the legal transitions: no other, and every one of th
   );
 });
 
-test('a call of unknown effect never ends as FAILED or CANCELLED, and a read never in doubt', () => {
+test('[C6-states-2] a call of unknown effect never ends as FAILED or CANCELLED, and a read never in doubt', () => {
   for (const call of everyCall())
     for (const event of events) {
       const [next] = advance(call, event);
@@ -79,7 +79,7 @@ test('a call of unknown effect never ends as FAILED or CANCELLED, and a read nev
     }
 });
 
-test('a plain or probeable write whose answer was lost is never sent again', () => {
+test('[C6-resend-1] a plain or probeable write whose answer was lost is never sent again', () => {
   for (const effectClass of ['plain', 'probeable'] as const) {
     const call = aCall({ state: 'DISPATCHED', effectClass, attempt: 1 });
     assert.equal(mayResend(call, call.createdAtMs, 1e9), false);
@@ -88,7 +88,7 @@ test('a plain or probeable write whose answer was lost is never sent again', () 
   }
 });
 
-test('a keyed write is resent only well inside its window, and any call only before its deadline', () => {
+test('[C6-resend-1] a keyed write is resent only well inside its window, and any call only before its deadline', () => {
   const call = aCall({ effectClass: 'keyed', createdAtMs: 0, deadlineAtMs: 1_000 });
   assert.equal(mayResend(call, 499, 600), true);
   assert.equal(mayResend(call, 500, 600), false);

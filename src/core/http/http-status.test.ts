@@ -57,14 +57,14 @@ const denials: Readonly<Record<DeniedCode, number>> = {
 
 describe('http status', () => {
   for (const [name, reply, status] of cases) {
-    test(`${name} is ${status}`, () => assert.equal(httpStatusOf(reply), status));
+    test(`[C3-status-1] ${name} is ${status}`, () => assert.equal(httpStatusOf(reply), status));
   }
 
   for (const [code, status] of Object.entries(denials)) {
     test(`${code} is ${status}`, () => assert.equal(httpStatusOf({ ...denied, code: code as DeniedCode }), status));
   }
 
-  test('every status of a reply is one that its error and code announce', () => {
+  test('[C3-status-1] every status of a reply is one that its error and code announce', () => {
     const replies = [...cases.map(([, reply]) => reply), ...Object.values(errorSamples)];
     for (const reply of replies) {
       if (!('error' in reply)) continue;

@@ -87,7 +87,7 @@ describe('reply schema', () => {
     const sample = errorSamples[name];
     const { fields, codes: carried } = errors[name];
 
-    test(`${name}: accepts its sample, also when it is replayed or the call could not be read`, () => {
+    test(`[C3-reply-1] ${name}: accepts its sample, also when it is replayed or the call could not be read`, () => {
       accepts(sample);
       accepts({ ...sample, replayed: true, requested: null, session: null, notices: [] });
     });
@@ -102,7 +102,7 @@ describe('reply schema', () => {
       refuses({ ...sample, action: 'refund' }, 'action');
     });
 
-    test(`${name}: accepts each of its codes with the class of that code, and refuses every other code`, () => {
+    test(`[C3-reply-2] ${name}: accepts each of its codes with the class of that code, and refuses every other code`, () => {
       for (const code of Object.keys(codes) as ErrorCode[]) {
         const reply = { ...sample, class: codes[code].class, code };
         const isCarried = (carried as readonly ErrorCode[]).includes(code);

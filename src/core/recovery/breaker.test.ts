@@ -6,14 +6,14 @@ import { giveTokens, maxTokens, mayTakeToken, takeToken } from './retry-budget.t
 
 const rule = { failures: 3, openMs: 1_000 };
 
-test('it opens after so many failures in a row, and an answer between them counts from the start', () => {
+test('[C9-breaker-1] it opens after so many failures in a row, and an answer between them counts from the start', () => {
   let breaker: Breaker = closedBreaker;
   for (const answered of [false, false, true, false, false]) breaker = afterAttempt(breaker, rule, answered, 0);
   assert.deepEqual(breaker, { kind: 'closed', failures: 2 });
   assert.deepEqual(afterAttempt(breaker, rule, false, 50), { kind: 'open', untilMs: 1_050 });
 });
 
-test('while it is open it says how long, then lets one call through', () => {
+test('[C9-breaker-1] while it is open it says how long, then lets one call through', () => {
   const open: Breaker = { kind: 'open', untilMs: 1_000 };
   assert.deepEqual(passBreaker(open, rule, 400), { kind: 'refused', retryAfterMs: 600 });
   const trial = passBreaker(open, rule, 1_000);
@@ -28,7 +28,7 @@ test('while it is open it says how long, then lets one call through', () => {
   );
 });
 
-test('a budget allows retries down to half, and fills by a tenth for each success', () => {
+test('[C9-tokens-1] a budget allows retries down to half, and fills by a tenth for each success', () => {
   let tokens = maxTokens;
   let retries = 0;
   for (; mayTakeToken(tokens); retries++) tokens = takeToken(tokens);

@@ -93,7 +93,7 @@ const goldens = [
 ] as const;
 
 describe('classify', () => {
-  test('answers for every kind, subject and effect class', () => {
+  test('[C5-kinds-2] answers for every kind, subject and effect class', () => {
     const carried: readonly string[] = errors.action_error.codes;
     for (const { kind, subject, effectClass } of every) {
       const found = classify(kind, subject, effectClass);

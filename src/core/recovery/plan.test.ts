@@ -98,7 +98,7 @@ test('only a key that the upstream has completed is worth a read', () => {
   assert.equal((planOf('schema_validation', 'response') as { probe?: boolean }).probe, false);
 });
 
-test('a key in flight is polled with the same key where that is safe, and never for a plain write', () => {
+test('[C9-conflict-3] a key in flight is polled with the same key where that is safe, and never for a plain write', () => {
   const of = (effectClass: EffectClass) =>
     pausesUntilEnd(
       factsFor('409_conflict', effectClass, {
@@ -133,7 +133,7 @@ const ends: readonly (readonly [string, Partial<PlanFacts>])[] = [
 for (const [name, more] of ends)
   test(`nothing is sent again ${name}`, () => assert.equal(plan(factsFor('5xx', 'keyed', more)).kind, 'exhausted'));
 
-test('[S001-rate-4] a rate limit needs no token of the budget', () =>
+test('[S001-rate-4] [C9-tokens-1] a rate limit needs no token of the budget', () =>
   assert.equal(plan(factsFor('429', 'plain', { budgetLeft: false })).kind, 'retry'));
 
 test('an answer of which a part was relayed is never asked for again, whatever the retry rule says', () => {
@@ -166,7 +166,7 @@ test('another verdict has retries of its own', () => {
   assert.equal(plan(factsFor('5xx', 'pure', { history })).kind, 'retry');
 });
 
-test('the default playbook is total, and a gap in another is named', () => {
+test('[C5-playbook-1] the default playbook is total, and a gap in another is named', () => {
   assert.deepEqual(missingPairs(defaultPlaybook), []);
   const { rate_limited, ...others } = defaultPlaybook;
   const { plain: _, ...three } = rate_limited;
@@ -195,7 +195,7 @@ const backoffs: readonly (readonly [RetryRule['backoff'], readonly number[]])[] 
   ['exponential', [100, 200, 400]],
 ];
 for (const [backoff, pauses] of backoffs)
-  test(`[S001-retry-1] a ${backoff} backoff has one pause for each retry`, () => {
+  test(`[S001-retry-1] [C9-attempts-1] a ${backoff} backoff has one pause for each retry`, () => {
     const retry = { ...rule, backoff };
     assert.deepEqual(pausesOf(retry), pauses);
     assert.deepEqual(pausesUntilEnd(factsFor('timeout', 'pure', { recovery: { ...recovery, retry } })), pauses);

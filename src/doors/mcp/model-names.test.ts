@@ -8,7 +8,7 @@ const served = (tools: readonly string[], more: Partial<ServedNames> = {}) =>
   toolNames({ tools, servers: ['files', 'git', 'a'], bare: new Set(), only: null, taken: new Set(), ...more });
 
 describe('a name for models', () => {
-  test('is server__tool where that is clear, and has a mark of its own name otherwise', () => {
+  test('[C2-names-1] is server__tool where that is clear, and has a mark of its own name otherwise', () => {
     assert.equal(modelName('files/read_file'), 'files__read_file');
     assert.equal(modelName('files/read__file'), 'files__read__file');
     assert.equal(modelName('refund'), 'refund');
@@ -25,7 +25,7 @@ describe('a name for models', () => {
     assert.match(modelName(`files/${'x'.repeat(58)}`), /^files__x+_[0-9a-f]{8}$/);
   });
 
-  test('is usable, different for different tools, and read back by every form', () => {
+  test('[C2-names-1] [C2-names-2] is usable, different for different tools, and read back by every form', () => {
     const sign = fc.constantFrom('a', 'b', '_', '__', '-', '.', ' ', '/', 'é', '0', '_0a1b2c3d', 'x'.repeat(30));
     const name = fc.array(sign, { minLength: 1, maxLength: 6 }).map((signs) => signs.join(''));
     fc.assert(

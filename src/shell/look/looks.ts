@@ -37,7 +37,7 @@ export interface Looks {
   journal(after: Position | null, limit: number): Promise<JournalPage>;
   /** Of one tool, or of all. */
   health(tenant: string, tool: string | null): Promise<ToolHealth>;
-  /** Every tool that is served. */
+  /** Every tool that is served, and every action of a workflow. */
   served(): Iterable<Pick<ToolEntry, 'name' | 'effectClass' | 'description'>>;
   graph(session: string, who: Principal): Promise<SessionGraph | ErrorReply>;
   /** The state after step `seq`; null means the present state. */
@@ -53,7 +53,10 @@ export const createLooks = (shell: Shell): Looks => ({
   moment: (record) => momentOf(record, shell.ports.store),
   journal: (after, limit) => readJournal(after, limit, shell.ports.store),
   health: (tenant, tool) => readToolHealth(tenant, tool, shell.ports.store),
-  served: () => shell.catalogue().values(),
+  served: () => [
+    ...shell.catalogue().values(),
+    ...[...shell.workflows.values()].flatMap(({ actions }) => [...actions.values()]),
+  ],
   graph: (session, who) => sessionGraph(session, who, shell),
   stateAt: (session, seq, who) => sessionStateAt(session, seq, who, shell),
 });

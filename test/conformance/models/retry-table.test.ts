@@ -114,7 +114,7 @@ describe('RateLimited', () => {
     ['milliseconds', { 'retry-after-ms': '1500', 'retry-after': '2' }, 1_500],
   ];
   for (const [form, headers, pauseMs] of exact)
-    test(`[S001-rate-1] with Retry-After in ${form} the provider is asked again exactly then`, async (t) => {
+    test(`[S001-rate-1] [C9-schedule-1] with Retry-After in ${form} the provider is asked again exactly then`, async (t) => {
       const { reply, pauses, sends } = await run(t, [refuses(openaiErrors.limited, headers), fine]);
       assert.ok('result' in reply, JSON.stringify(reply));
       assert.deepEqual([pauses, sends], [[pauseMs], 2]);
@@ -124,7 +124,7 @@ describe('RateLimited', () => {
     ['openai/chat', openaiErrors.limited],
     ['claude/messages', anthropicErrors.limited],
   ] as const)
-    test(`[S001-rate-2] [S001-rate-3] ${tool} without Retry-After waits 5, 10, 20, 40, 80 and 160 s, a fifth more or less, and is then terminal`, async (t) => {
+    test(`[S001-rate-2] [S001-rate-3] [C9-schedule-1] ${tool} without Retry-After waits 5, 10, 20, 40, 80 and 160 s, a fifth more or less, and is then terminal`, async (t) => {
       const { reply, pauses, sends } = await run(t, [refuses(refusal)], { tool });
       within(pauses, [5_000, 10_000, 20_000, 40_000, 80_000, 160_000], 0.2);
       const { class: errorClass, code, effect, outcome } = failedWith(reply);
@@ -132,7 +132,7 @@ describe('RateLimited', () => {
       assert.equal(outcome?.kind, 'exhausted');
     });
 
-  test('a pause longer than is allowed is told, not waited for', async (t) => {
+  test('[C9-schedule-2] a pause longer than is allowed is told, not waited for', async (t) => {
     const { reply, pauses, sends } = await run(t, [refuses(openaiErrors.limited, { 'retry-after': '86400' })]);
     const { code, resolution } = failedWith(reply);
     assert.deepEqual([pauses, sends, code], [[], 1, 'RateLimited']);
@@ -167,7 +167,7 @@ describe('NetworkTimeout and Provider5xx', () => {
     ['529, overloaded', refuses(anthropicErrors.overloaded), 'Provider5xx', { tool: 'claude/messages' }],
   ];
   for (const [what, script, code, setting] of rows)
-    test(`[S001-class-2] [S001-default-1] [S001-schedule-1] ${what} is ${code}: after 1, 2 and 4 s, a fifth more or less, then terminal`, async (t) => {
+    test(`[S001-class-2] [S001-default-1] [S001-schedule-1] [C9-schedule-3] ${what} is ${code}: after 1, 2 and 4 s, a fifth more or less, then terminal`, async (t) => {
       const { reply, pauses, sends } = await run(t, [script], setting);
       within(pauses, [1_000, 2_000, 4_000], 0.2);
       const failed = failedWith(reply);

@@ -117,7 +117,7 @@ test('nobody listens: nothing was sent, and nothing is tried again', async () =>
 
 describe('the body decides, never the status', () => {
   for (const status of [200, 202, 400, 404, 500, 503])
-    test(`with status ${status}`, async (t) => {
+    test(`[C3-body-1] with status ${status}`, async (t) => {
       const succeeding = await startServer(t, [replying(successSample, status)]);
       assert.deepEqual(await clientAt(succeeding.url).call('refund'), successSample.result);
       const denying = await startServer(t, [replying(errorSamples.denied, status)]);

@@ -63,8 +63,6 @@ export const requestBodies = {
   ]),
   SessionRequest: closedObject({ workflow: name, mode: oneOfNames(reaches) }, ['workflow', 'mode']),
   ForkRequest: closedObject({ seq: wholeNumber }, ['seq']),
-  CancelCallRequest: closedObject({}),
-  CancelRequest: closedObject({ turn: name }, ['turn']),
   SettleRequest: closedObject({ happened: oneOfNames(['yes', 'no', 'unknown']), result: anything, force: truth }, [
     'result',
     'force',
@@ -115,7 +113,6 @@ export function answerBodies(ref: Ref) {
       ['next_total'],
     ),
     OpenedSession: { anyOf: [ref('SessionView'), ref('PlainSession')] },
-    Cancelled: closedObject({ cancelled: oneOfNames(['call', 'turn', 'session']), id: text }),
     Settled: closedObject({ call_id: text, happened: oneOfNames(['yes', 'no', 'unknown']), by: text }),
     Explanation: closedObject({
       tenant: text,

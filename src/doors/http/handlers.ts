@@ -22,7 +22,7 @@ import {
   rollBackRelease,
 } from './improvement/improvement-routes.ts';
 import { createConsoleLink, readConsoleSession, signIn, signOut } from './console/console-routes.ts';
-import { cancelCall, cancelSession } from './cancel-routes.ts';
+import { cancelCall, cancelSession } from './cancel/cancel-routes.ts';
 import type { StreamRoute } from './event-streams.ts';
 import {
   applyPolicy,

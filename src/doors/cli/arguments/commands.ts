@@ -6,7 +6,6 @@ import { agentCommands, approvalCommands, policyCommands } from './admin-command
 import { budgetCommands } from './budget-commands.ts';
 import type { CommandEntry } from './command-entry.ts';
 import { recoveryCommands } from './recovery-commands.ts';
-import { cancelCommands } from './cancel-commands.ts';
 import { ticketCommands } from './ticket-commands.ts';
 
 export { type CommandEntry, type OptionEntry, type OptionName, options } from './command-entry.ts';
@@ -215,7 +214,6 @@ export const commands = {
       ['recourse calls settle call_01k4w… --happened yes --result 42', 'it happened, and this is what came of it'],
     ],
   },
-  ...cancelCommands,
   ...ticketCommands,
   ...budgetCommands,
   'sessions ls': {

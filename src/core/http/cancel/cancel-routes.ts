@@ -1,5 +1,5 @@
 /** Routes that cancel: one call, a turn of a session, or the whole session. Data only. */
-import type { HttpRoute } from './http-route.ts';
+import type { HttpRoute } from '../http-route.ts';
 
 export const cancelRoutes = {
   cancelCall: {

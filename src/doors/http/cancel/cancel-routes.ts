@@ -1,9 +1,9 @@
 /** Routes that cancel a call, a turn or a session: by its agent, or by an administrator for that agent. */
-import { unreachable } from '../../core/values/unreachable.ts';
-import type { CancelTarget } from '../../shell/ending/cancel.ts';
-import { type Answer, type Asked, json, refuse } from './answer.ts';
-import { principal, scopeOf, storeUnavailable, unknownCall, wholeId } from './call-routes.ts';
-import { principalFor } from './session-routes.ts';
+import { unreachable } from '../../../core/values/unreachable.ts';
+import type { CancelTarget } from '../../../shell/ending/cancel.ts';
+import { type Answer, type Asked, json, refuse } from '../answer.ts';
+import { principal, scopeOf, storeUnavailable, unknownCall, wholeId } from '../call-routes.ts';
+import { principalFor } from '../session-routes.ts';
 
 export async function cancelCall(asked: Asked): Promise<Answer> {
   const { id: given, who, parts } = asked;

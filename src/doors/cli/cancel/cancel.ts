@@ -3,7 +3,7 @@ import { isObject } from '../../../core/values/json.ts';
 import { type Daemon, reportFailure } from '../daemon.ts';
 import { type ExitCode, exitCodes } from '../exit-codes.ts';
 import { harmless, type Terminal } from '../terminal.ts';
-import type { RunApprovals as RunCancel } from './approvals.ts';
+import type { RunApprovals as RunCancel } from '../commands/approvals.ts';
 
 export const cancelCall: RunCancel = ({ argument, json }, daemon, _parts, terminal) =>
   cancel(`/v1/calls/${encodeURIComponent(argument)}/cancel`, {}, { json, daemon, terminal });

@@ -8,6 +8,7 @@ import type { RollbackView } from '../core/reversal/reversal-view.ts';
 import type { ErrorReply, Reply, SuccessReply } from '../core/call/reply.ts';
 import { awaitDecision, readApproval } from './approvals.ts';
 import { CallError } from './call-error.ts';
+import { type CancelOutcome, cancelWith } from './cancel.ts';
 import { maxSeconds, mustBeAmount, mustBeOptions, mustBeText } from './check-options.ts';
 import { completeSession } from './complete-session.ts';
 import { deliver, type Delivery } from './transport/deliver.ts';
@@ -16,7 +17,7 @@ import { readProblem } from './transport/read-problem.ts';
 import { isSuccess, readReply, secondsToWait } from './transport/read-reply.ts';
 import { redeemToken, rollSessionBack } from './reversals.ts';
 import { refusalAfterLoss, refusalOf } from './refusal-of.ts';
-import { pause, type Transport, type WireCall } from './transport/transport.ts';
+import { type CancelTarget, pause, type Transport, type WireCall } from './transport/transport.ts';
 
 /** Defaults for every call of a client; each can be set for one call. */
 export interface CallDefaults {
@@ -76,6 +77,8 @@ export interface Client {
     /** As soon as it is no longer pending, or as it is after `seconds`: 60 by default. */
     wait(approvalId: string, options?: Interruptible & { readonly seconds?: number }): Promise<ApprovalView>;
   };
+  /** Cancels a call, a turn of a session, or the whole session. What ran is stopped; its reply tells the effect. */
+  cancel(target: CancelTarget, options?: Interruptible): Promise<CancelOutcome>;
   /** Undoes what this agent did, as its tools declare it. */
   readonly reversals: {
     /** Undoes the call whose success came with this token, once. Gives the reply of the reversing call. */
@@ -181,6 +184,7 @@ export function createClient(options: ClientOptions): Client {
         return (await awaitDecision(mustBeId(id), seconds, { transport, wait, signal })).approval;
       },
     },
+    cancel: (target, { signal } = {}) => cancelWith(transport, target, signal),
     reversals: {
       redeem: (token, { signal } = {}) => redeemToken(mustBeId(token), undoing(signal)),
       rollBack: (session, { signal } = {}) => rollSessionBack(mustBeId(session), undoing(signal)),

@@ -63,6 +63,15 @@ export function httpTransport(options: HttpOptions): Transport {
       const path = `/v1/sessions/${encodeURIComponent(session)}/rollback`;
       return post(path, { wait_seconds: defaultWaitSeconds }, defaultWaitSeconds, signal);
     },
+    cancel(target, signal) {
+      const headers = { 'content-type': 'application/json', accept: 'application/json', authorization };
+      const [path, body] =
+        'call' in target
+          ? [`calls/${encodeURIComponent(target.call)}`, null]
+          : [`sessions/${encodeURIComponent(target.session)}`, target.turn === undefined ? {} : { turn: target.turn }];
+      const init = { method: 'POST', headers, body: JSON.stringify(body ?? {}) };
+      return exchange(ask, `${base}/v1/${path}/cancel`, init, answerTimeoutSeconds, signal);
+    },
   };
 }
 

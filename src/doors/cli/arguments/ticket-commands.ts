@@ -1,4 +1,5 @@
 /** The commands for tickets, as data; part of the table in commands.ts. */
+import { cancelCommands } from './cancel-commands.ts';
 import type { CommandEntry } from './command-entry.ts';
 import { reversalCommands } from './reversal-commands.ts';
 
@@ -6,6 +7,7 @@ const key = "an operator's key; default: beside the store, then $RECOURSE_KEY. V
 const beside = ['config', 'file', 'url', 'key', 'key-file', 'json'] as const;
 
 export const ticketCommands = {
+  ...cancelCommands,
   ...reversalCommands,
   'tickets ls': {
     group: 'Settle',

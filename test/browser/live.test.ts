@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Page } from 'playwright-core';
 import { openConsole } from '../support/browser/console.ts';
+import { eventually } from '../support/eventually.ts';
 
 const rowsOf = (page: Page, text: string) => page.getByRole('row').filter({ hasText: text });
 
@@ -46,4 +47,27 @@ test('while it is paused nothing moves, and what was missed comes when it goes o
   assert.equal(await rowsOf(page, 'shop/forbidden').count(), 0);
   await resume.click();
   await rowsOf(page, 'shop/forbidden').waitFor();
+});
+
+test('a long list scrolls down and up again, and what is looked at stays when calls come in above it', async (t) => {
+  const { ask, signIn } = await openConsole(t);
+  for (let n = 0; n < 60; n++) await ask('shop/forbidden', { n });
+  const { page } = await signIn();
+  await page.getByText('60 calls').waitFor();
+  const top = async () => Number(await page.evaluate(`document.querySelector('[role=rowgroup][tabindex]').scrollTop`));
+  const wheel = async (pixels: number) => {
+    const before = await top();
+    await page.mouse.wheel(0, pixels);
+    await eventually('it has scrolled', async () => (await top()) !== before);
+  };
+  await rowsOf(page, 'shop/forbidden').first().hover();
+  await wheel(600);
+  await wheel(300);
+  await wheel(-300);
+  assert.equal(await top(), 600);
+  await ask('shop/get_order', { order: 'ord_1' });
+  await page.getByText('61 calls').waitFor();
+  await eventually('one row more is above', async () => (await top()) === 636);
+  await wheel(-636);
+  await rowsOf(page, 'shop/get_order').waitFor();
 });

@@ -21,6 +21,25 @@ async function withStepRunning(t: TestContext, clock = nodeClock) {
 }
 
 describe('a step in line', () => {
+  test(
+    '[C1-queue-3] that finds the queue full is action_in_flight at once; who is in it gets its turn',
+    soon,
+    async (t) => {
+      const held = createHeld({ timeout_seconds: 3_600 });
+      const limits = { maxQueuedSteps: 1, stepQueueMs: 3_600_000 };
+      const gateway = await openWorkflow(t, [held.workflow], { limits });
+      const session = await gateway.open();
+      const first = gateway.ask('slow', {}, { session });
+      await eventually('run 1 of the body', async () => held.runs.length === 1);
+      const asked = [1, 2].map(() => gateway.ask('other', {}, { session }));
+      const full = refusal(await Promise.race(asked), 'action_in_flight');
+      held.runs[0]?.finish('done');
+      assert.equal(full.in_flight_call_id, success(await first).call_id);
+      const errors = (await Promise.all(asked)).map((reply) => ('error' in reply ? reply.error : 'success'));
+      assert.deepEqual(errors.toSorted(), ['action_in_flight', 'success']);
+    },
+  );
+
   test('[C1-queue-7] is action_in_flight when its caller has waited long enough, and never runs', soon, async (t) => {
     const { held, gateway, session, running } = await withStepRunning(t);
     const told = [];

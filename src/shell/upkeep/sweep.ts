@@ -18,6 +18,8 @@ import { heldOnRecord } from '../ending/held-amounts.ts';
 import { noticesOf } from '../ending/ending.ts';
 import { keptOnRecord } from '../ending/kept-parts.ts';
 import { closeOverdueTasks } from '../completion/tasks.ts';
+import { resumeStage } from '../stage/resume-stage.ts';
+import { tryLater } from '../stage/retry-later.ts';
 import { probeDoubt } from './probe-doubts.ts';
 import { recordBreakers } from './record-breakers.ts';
 import { endUnowned, takeOver } from './recover.ts';
@@ -45,7 +47,7 @@ export async function sweep(shell: Shell): Promise<void> {
   await rollBackAll(shell);
   await endOverdueSpending(shell);
   await countRepeats(shell);
-  await fireAllDue(shell);
+  for (const session of await fireAllDue(shell)) await tryLater(session, shell);
   await closeUnusedSessions(shell);
   await trimSessions(shell);
   await closeOverdueTasks(shell);
@@ -72,7 +74,7 @@ async function sweepCall(call: StoredCall, shell: Shell): Promise<void> {
       await resume(call, now, shell);
       return;
     case 'IN_DOUBT':
-      await probeDoubt(call, shell);
+      if (!(await resumeStage(call, shell))) await probeDoubt(call, shell);
       return;
     default:
       return;

@@ -20,7 +20,7 @@ async function open(t: TestContext, options: OpenOptions = {}, more: Parameters<
 }
 
 describe('a reversal token', () => {
-  test('[C6-reversal-1] comes with the success, and only there', async (t) => {
+  test('[C6-reversal-1] [S003-reversal-3] comes with the success, and only there', async (t) => {
     const { gateway, ledger } = await open(t);
     assert.match((await booked(gateway, 'a')).token, /^rev_/);
     assert.equal(successOf(await gateway.call({ tool: 'note', args: { id: 'n' } })).reversal_token, undefined);
@@ -76,7 +76,7 @@ describe('a reversal token', () => {
     assert.deepEqual([ledger.done, await refusals(call)], [['book a'], ['expired']]);
   });
 
-  test('[C6-reversal-4] that nobody issued, or of another tenant, is refused without a word about it', async (t) => {
+  test('[C6-reversal-4] [S003-reversal-1] that nobody issued, or of another tenant, is refused without a word about it', async (t) => {
     const { gateway, ledger, refusals } = await open(t);
     const { call, token } = await booked(gateway, 'a');
     for (const [asked, who] of [

@@ -172,6 +172,13 @@ describe('seed 003, the dispatcher', () => {
     assert.equal(events.find(({ kind }) => kind === 'ticket_opened')?.fields['queue'], outcome.queue);
   });
 
+  test('[S003-reversal-1] [S003-reversal-2] without a token nothing is reversed: an event says why, and it is exhausted', () => {
+    const { events, outcome } = run('reversal-without-a-token');
+    assert.equal(outcome?.kind, 'exhausted');
+    const refused = events.find(({ kind }) => kind === 'reversal_refused');
+    assert.match(String(refused?.fields['reason']), /no reversal token/);
+  });
+
   test('[S003-dispatch-7] a call that is given up is deprecated, with the reason and replan', () => {
     const { outcome } = run('worked-refund');
     assert.deepEqual(outcome, {

@@ -1,6 +1,6 @@
 /** What seeds 000 and 001 state and no other test shows as such. In real gateways, on real stores. */
 import assert from 'node:assert/strict';
-import { describe, test } from 'node:test';
+import { describe, test, type TestContext } from 'node:test';
 import { defaultLimits } from '../../../src/core/limits.ts';
 import { defaultPlaybook } from '../../../src/core/recovery/playbook.ts';
 import { isSuccess, type Reply } from '../../../src/index.ts';
@@ -11,6 +11,7 @@ import { aPolicy, anAgent } from '../../support/a-policy.ts';
 import { aLimit } from '../../support/limits/written-quotas.ts';
 import { openGateway } from '../../support/open-gateway.ts';
 import { openWorkflow } from '../../support/open-workflow.ts';
+import { bookingTools, noBookings } from '../../support/reversals/bookings.ts';
 import { coffee } from '../../support/workflows.ts';
 import { aTool } from '../../support/tools.ts';
 
@@ -89,6 +90,24 @@ test('[S001-swallow-1] no error is swallowed: each catch of the sources uses it,
   assert.deepEqual(ignoredErrors(readTree()), []);
   const silent = new Map([['src/core/x.ts', 'try {\n  act();\n} catch {}\n']]);
   assert.equal(ignoredErrors(silent).length, 1);
+});
+
+describe('seed 003, the tool that reverses', () => {
+  const cancel = { tool: 'cancel', args: { id: 'a' } };
+  const permitting = (t: TestContext, patterns: readonly string[]) => {
+    const ledger = noBookings();
+    const rules = patterns.map((pattern) => ['permit', pattern] as const);
+    return { ledger, opening: openGateway(t, bookingTools(ledger), { policy: aPolicy([anAgent('local', rules)]) }) };
+  };
+
+  test('[S003-reversal-4] is called only by redeeming a token, unless a rule permits it by its exact name', async (t) => {
+    const some = permitting(t, ['**']);
+    const denied = errorOf(await (await some.opening).call(cancel), 'denied');
+    assert.deepEqual([denied.code, some.ledger.done], ['POLICY_DENY', []]);
+    const exact = permitting(t, ['cancel', '**']);
+    assert.ok(isSuccess(await (await exact.opening).call(cancel)));
+    assert.deepEqual(exact.ledger.done, ['cancel a']);
+  });
 });
 
 describe('the contract, where no other test shows it as such', () => {

@@ -39,7 +39,7 @@ describe('an answer that lets the call go on', () => {
     );
   });
 
-  test('[C5-answer-2] [C5-answer-7] retry runs it once; whoever asks again, waits or polls gets the result', async (t) => {
+  test('[C5-answer-2] [C5-answer-7] [S001-ask-1] retry runs it once; whoever asks again, waits or polls gets the result', async (t) => {
     const home = await openTicketHome(t);
     const { reply, ticket } = await home.failed('403_forbidden', { key: 'k1' });
     const waiting = outcomeOf(home, ticket);
@@ -72,7 +72,7 @@ describe('an answer that lets the call go on', () => {
     assert.ok(next.some(({ kind, body }) => kind === 'ticket_continued' && body.includes(reply.call_id)));
   });
 
-  test('[C5-answer-3] [C5-answer-9] replace sends what a person wrote, and the redaction mark never', async (t) => {
+  test('[C5-answer-3] [C5-answer-9] [S001-ask-2] replace sends what a person wrote, and the redaction mark never', async (t) => {
     const home = await openTicketHome(t);
     const { ticket } = await home.failed();
     const marked = await home.gateway.tickets.resolve(ticket, { by, answer: 'replace', args: { card: '[redacted]' } });

@@ -21,7 +21,7 @@ async function isFenced({ pay }: TicketHome, args: object, ticket: string): Prom
 }
 
 describe('what an upstream forbade', () => {
-  test('[C3-forbidden-1] is fenced however it is phrased, across a restart, and runs again once its ticket is closed', async (t) => {
+  test('[C3-forbidden-1] [S003-playbook-7] is fenced however it is phrased, across a restart, and runs again once its ticket is closed', async (t) => {
     const home = await openTicketHome(t);
     const { reply, ticket } = await home.failed();
     assert.ok(!reply.valid_next_actions.includes('pay'));

@@ -46,6 +46,8 @@ export type CallChange =
       readonly repeats: number;
       /** When someone must look at a call in doubt again. A conflict unless it is in doubt and due as expected. */
       readonly due?: { readonly expectAtMs: number | null; readonly atMs: number | null };
+      /** Its agent wants it stopped, and another process runs it. A conflict unless it is dispatched. */
+      readonly stop?: boolean;
     };
 
 export interface KeyClaim {
@@ -183,6 +185,8 @@ export interface StoredCall extends Call {
   readonly replyAt: Position | null;
   /** How often the same refusal was given again. */
   readonly repeats: number;
+  /** Its agent wants it stopped: whoever runs it stops it, and nobody sends it again. */
+  readonly stopAsked?: true;
 }
 
 export type StoredText =

@@ -25,6 +25,7 @@ export function provesStore(name: string, create: () => Promise<StoreHome>): voi
   describe(`${name} keeps the contract of stores`, () => {
     describe('calls', () => {
       provesCalls(create);
+      provesStops(create);
       provesLostClaims(create);
     });
     describe('keys', () => provesKeys(create));

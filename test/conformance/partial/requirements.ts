@@ -34,5 +34,7 @@ export const ofPartialResults = {
   'C9-cancel-2': 'whatever a call does when it is cancelled, it ends as Cancellation and leaves nothing half-held',
   'C9-cancel-3': 'a cancelled doubt stays a doubt',
   'C9-cancel-4': 'a cancelled call stops the calls of its body',
+  'C9-cancel-6': 'a call that another process of the store runs is cancelled by its id, and never sent again',
+  'C9-cancel-7': 'a session or a turn that is cancelled stops its calls in other processes',
   'C9-cancel-5': 'calls, turns and sessions are cancelled over HTTP, by the command and by the client',
 } as const;

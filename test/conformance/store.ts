@@ -7,7 +7,7 @@ import { describe } from 'node:test';
 import { provesAccounts } from './store-accounts.ts';
 import { provesApprovalReads } from './store-approval-reads.ts';
 import { provesApprovals } from './store-approvals.ts';
-import { provesCalls, provesLostClaims } from './store-calls.ts';
+import { provesCalls, provesLostClaims, provesStops } from './store-calls.ts';
 import { provesCompletion } from './store-completion.ts';
 import { provesDoubts } from './recovery/store-doubts.ts';
 import type { StoreHome } from './store-fixtures.ts';

@@ -6,6 +6,5 @@ export const pending: readonly string[] = [
   'S001-stage-4',
   'S001-retry-3',
   'S001-ask-3',
-  'S001-ask-4',
   'S003-dispatch-6',
 ];

@@ -5,11 +5,13 @@ import { listenToKeys } from './frame/keys.ts';
 import { Navigation } from './frame/navigation.tsx';
 import { PageView } from './frame/page-view.tsx';
 import { TopBar } from './frame/top-bar.tsx';
+import { startInbox } from './state/inbox.ts';
 import type { Who } from './state/session.ts';
 
 export function Frame({ who }: { readonly who: Who }) {
   const [helps, setHelps] = useState(false);
   useEffect(() => listenToKeys(() => setHelps(true)), []);
+  useEffect(startInbox, []);
   return (
     <div class="frame">
       <a class="skip" href="#main" onClick={skip}>

@@ -1,6 +1,7 @@
-/** The head of a page: its title, a sentence, and what can be done with the whole page. */
+/** The head of a page: its title, a sentence, and what can be done with the whole page. The tab tells what waits. */
 import type { ComponentChildren } from 'preact';
 import { useEffect } from 'preact/hooks';
+import { waiting } from '../state/waiting.ts';
 
 interface PageHeadProps {
   readonly title: string;
@@ -9,9 +10,10 @@ interface PageHeadProps {
 }
 
 export function PageHead({ title, says, children }: PageHeadProps) {
+  const count = waiting.value['inbox'] ?? 0;
   useEffect(() => {
-    document.title = `${title} · Recourse`;
-  }, [title]);
+    document.title = `${count > 0 ? `(${count}) ` : ''}${title} · Recourse`;
+  }, [title, count]);
   return (
     <header class="page-head">
       <div>

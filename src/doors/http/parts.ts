@@ -8,7 +8,7 @@ import type { Identity } from '../../core/call/identity.ts';
 import type { JsonObject } from '../../core/values/json.ts';
 import { defaultLimits } from '../../core/limits.ts';
 import type { Reach, WrittenPolicy } from '../../core/policy/policy.ts';
-import type { PolicyLine } from '../../core/policy/look/policy-text.ts';
+import type { PolicyFile } from '../../core/policy/look/policy-file.ts';
 import type { UsableModel } from '../../core/model/choose-provider.ts';
 import type { ModelProvider } from '../../core/model/model-provider.ts';
 import type { ErrorReply, Reply } from '../../core/call/reply.ts';
@@ -64,31 +64,6 @@ export type Applied =
   | { readonly ok: true; readonly about?: JsonObject }
   /** `forcible`: it can be applied with force, because all problems are findings of the analysis. */
   | { readonly ok: false; readonly problems: readonly ApplyProblem[]; readonly forcible: boolean };
-
-/** What `recourse check` says about a place of the configuration. */
-export interface ToldPlace {
-  readonly severity: 'error' | 'warning';
-  readonly file: string;
-  readonly line: number;
-  readonly column: number;
-  readonly message: string;
-  readonly fix: string;
-}
-
-/** The files of the policy as they are on disk now. */
-export interface PolicyFile {
-  /** Of the policy in force; null without one. */
-  readonly mode: 'enforce' | 'audit' | null;
-  /** False if what is on disk would decide otherwise than what is in force. */
-  readonly in_force: boolean;
-  /** Named as rules refer to them, the main one first. */
-  readonly files: readonly {
-    readonly file: string;
-    readonly lines: readonly PolicyLine[];
-    readonly complete: boolean;
-  }[];
-  readonly problems: readonly ToldPlace[];
-}
 
 export interface StatusReport {
   readonly ready: boolean;

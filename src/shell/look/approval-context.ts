@@ -5,39 +5,13 @@
 import type { ApprovalId } from '../../core/approval/approval.ts';
 import { whatHappens } from '../../core/approval/what-happens.ts';
 import type { CallId, Principal } from '../../core/call/call.ts';
+import type { ApprovalContext, EvidenceRead } from '../../core/approval/approval-context.ts';
 import type { Json } from '../../core/values/json.ts';
-import type { EffectClass } from '../../core/taxonomy.ts';
-import type { Reach } from '../../core/policy/policy.ts';
 import type { StoredCall } from '../../ports/store.ts';
 import { bindReads, readEvidenceAgain } from '../evidence/read-evidence.ts';
 import { toolOf } from '../session/position.ts';
 import type { Shell } from '../shell.ts';
 import { readBody } from './history.ts';
-
-/** `unread`: nobody asked to read it again. `unreadable`: it could not be read again, so the call would not run. */
-export const evidenceStandings = ['unread', 'same', 'changed', 'unreadable'] as const;
-
-export interface EvidenceRead {
-  readonly call_id: string;
-  readonly tool: string;
-  /** Null once they were erased. */
-  readonly args: Json;
-  readonly read_at: string;
-  readonly now: (typeof evidenceStandings)[number];
-  /** Why it could not be read again; null otherwise. */
-  readonly problem: string | null;
-}
-
-export interface ApprovalContext {
-  readonly approval_id: string;
-  /** Sentences, without any name of the agent's. */
-  readonly happens: readonly string[];
-  readonly effect_class: EffectClass | null;
-  readonly reach: Reach | null;
-  /** The last call of the same agent and tool that succeeded; null if there is none. */
-  readonly last: { readonly call_id: string; readonly at: string; readonly args: Json } | null;
-  readonly evidence: readonly EvidenceRead[];
-}
 
 /** Null if there is no such approval in the tenant. `again`: the evidence is read again, which sends those reads. */
 export async function approvalContext(

@@ -1,12 +1,15 @@
 /** What people look at beside calls and sessions, as one part for a door. */
+import type { ApprovalContext } from '../../core/approval/approval-context.ts';
 import type { Principal } from '../../core/call/call.ts';
+import type { CoverageView } from '../../core/policy/look/coverage.ts';
+import type { SessionGraph } from '../../core/workflow/trace/session-graph.ts';
 import type { ToolEntry } from '../../core/call/catalogue.ts';
 import type { Position } from '../../core/journal/record.ts';
 import type { Replay } from '../../core/recovery/replay.ts';
 import type { JournalEntry } from '../../ports/store.ts';
 import type { ErrorReply } from '../../core/call/reply.ts';
-import { type ApprovalContext, approvalContext } from './approval-context.ts';
-import { type CoverageView, policyCoverage } from './policy-coverage.ts';
+import { approvalContext } from './approval-context.ts';
+import { policyCoverage } from './policy-coverage.ts';
 import type { Shell } from '../shell.ts';
 import {
   goldenOf,
@@ -20,7 +23,7 @@ import {
   type ToldStory,
 } from './call-looks.ts';
 import { readToolHealth, type ToolHealth } from './tool-health.ts';
-import { type SessionGraph, sessionGraph, sessionStateAt, type StateFound } from './session-graph.ts';
+import { sessionGraph, sessionStateAt, type StateFound } from './session-graph.ts';
 
 export interface Looks {
   /** What an approval is about; null if there is no such approval in the tenant. */

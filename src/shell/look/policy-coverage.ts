@@ -4,30 +4,13 @@
  */
 import type { CallId } from '../../core/call/call.ts';
 import type { Position } from '../../core/journal/record.ts';
-import { type Coverage, countDecision, emptyCoverage, type RuleCount } from '../../core/policy/look/coverage.ts';
+import { type Coverage, type CoverageView, countDecision, emptyCoverage } from '../../core/policy/look/coverage.ts';
 import type { Policy } from '../../core/policy/policy.ts';
 import type { StoredDecision } from '../../ports/store.ts';
 import { heard } from '../call/requester.ts';
 import type { Live, Shell } from '../shell.ts';
 import { policyHash } from '../upkeep/record-runtime.ts';
 import { readBody } from './history.ts';
-
-export interface CoverageView {
-  /** The hash of the policy in force; null without one. */
-  readonly policy: string | null;
-  /** The time of the oldest and of the newest decision that was read; null if there is none. */
-  readonly since: string | null;
-  readonly until: string | null;
-  /** How many were read. */
-  readonly decisions: number;
-  /** False if there are older ones that were not read. */
-  readonly complete: boolean;
-  /** Under this policy, but decided by no rule of it: other gates, people. */
-  readonly other: number;
-  /** Decided under another policy; not counted for any rule. */
-  readonly elsewhere: number;
-  readonly rules: readonly (Omit<RuleCount, 'lastAtMs'> & { readonly last_at: string | null })[];
-}
 
 /** How many decisions a first look goes back at most, and how many it reads at once. */
 const maxDecisions = 50_000;

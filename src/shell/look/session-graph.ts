@@ -4,58 +4,17 @@
  */
 import type { CallId, Principal } from '../../core/call/call.ts';
 import type { ErrorReply } from '../../core/call/reply.ts';
-import type { Json } from '../../core/values/json.ts';
 import { toDrawing, type WorkflowDrawing } from '../../core/workflow/draw/to-drawing.ts';
 import { standingOf, stateOf } from '../../core/workflow/step.ts';
 import { activeIds } from '../../core/workflow/trace/active-ids.ts';
-import { type Trace, type TracedStep, tracePath } from '../../core/workflow/trace/trace-path.ts';
+import type { PathEntry, SessionGraph, SessionState } from '../../core/workflow/trace/session-graph.ts';
+import { type TracedStep, tracePath } from '../../core/workflow/trace/trace-path.ts';
 import type { Snapshot, Workflow } from '../../core/workflow/workflow.ts';
 import type { Session } from '../../ports/store.ts';
-import { findSession, type SessionView } from '../session/find-session.ts';
+import { findSession } from '../session/find-session.ts';
 import type { Shell } from '../shell.ts';
 import type { HistoryEntry } from './history.ts';
 import { createSessionInspection } from './inspect-sessions.ts';
-
-/** One entry of the path: what happened, and where the session stood after it. */
-export interface PathEntry extends Pick<
-  HistoryEntry,
-  'entry' | 'kind' | 'at' | 'action' | 'call_id' | 'outcome' | 'code' | 'reason' | 'seq'
-> {
-  /** Nothing was sent, and nobody is asked. */
-  readonly refused: boolean;
-  /** How often it was asked, for a refusal that was repeated; 1 for anything else. */
-  readonly times: number;
-  /** The active states after it, outermost first; null if the state is not kept. */
-  readonly active: readonly string[] | null;
-}
-
-export interface SessionGraph extends Trace {
-  readonly session: string;
-  readonly agent: string;
-  readonly workflow: string;
-  readonly version: string;
-  readonly seq: number;
-  readonly status: SessionView['status'];
-  readonly reason: string | null;
-  readonly active: readonly string[];
-  /** What differs from the version that the session is pinned to; empty if nothing does. */
-  readonly drift: readonly string[];
-  readonly drawing: WorkflowDrawing;
-  /** The newest entries, the oldest of them first. */
-  readonly path: readonly PathEntry[];
-  /** False if there are earlier entries. */
-  readonly complete: boolean;
-}
-
-export interface SessionState {
-  readonly session: string;
-  readonly seq: number;
-  readonly active: readonly string[];
-  /** As the workflow's author shows it in replies. */
-  readonly state: Json;
-  readonly done: boolean;
-  readonly timers: readonly { readonly id: string; readonly due_at: string }[];
-}
 
 export type StateFound =
   | { readonly kind: 'state'; readonly state: SessionState }

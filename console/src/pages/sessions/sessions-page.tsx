@@ -1,12 +1,16 @@
-/** The page Sessions. */
-import { Empty } from '../../parts/notice.tsx';
+/** The page Sessions: the list of workflow sessions, or one of them with its machine. */
 import { PageHead } from '../../parts/page-head.tsx';
+import type { PageProps } from '../page-props.ts';
+import { SessionList } from './session-list.tsx';
+import { SessionView } from './session-view.tsx';
+import './sessions.css';
 
-export function SessionsPage() {
+export function SessionsPage({ id }: PageProps) {
+  if (id !== '') return <SessionView key={id} id={id} />;
   return (
     <>
-      <PageHead title="Sessions" />
-      <Empty title="Nothing here yet" />
+      <PageHead title="Sessions" says="Workflows that agents go through, one session for each piece of work." />
+      <SessionList />
     </>
   );
 }

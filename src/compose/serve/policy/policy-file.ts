@@ -4,7 +4,7 @@
  */
 import { createHash } from 'node:crypto';
 import path from 'node:path';
-import type { PolicyFile, ToldPlace } from '../../../doors/http/parts.ts';
+import type { PolicyFile, ToldPlace } from '../../../core/policy/look/policy-file.ts';
 import type { Warning } from '../../../config/problem.ts';
 import { policyLines } from '../../../core/policy/look/policy-text.ts';
 import { readText } from '../../project/read-project-files.ts';

@@ -1,4 +1,5 @@
 /** JSON Schema of the HTTP body about what an approval is about. Part of http-bodies.ts. */
+import { evidenceStandings } from '../../approval/approval-context.ts';
 import { reaches } from '../../policy/policy.ts';
 import { effectClasses } from '../../taxonomy.ts';
 import {
@@ -28,7 +29,7 @@ export const approvalLookBodies = () => ({
         tool: text,
         args: anything,
         read_at: time,
-        now: oneOfNames(['unread', 'same', 'changed', 'unreadable']),
+        now: oneOfNames(evidenceStandings),
         problem: textOrNull,
       }),
     ),

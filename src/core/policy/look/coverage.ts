@@ -3,7 +3,7 @@
  * and those of rules that this one does not have, are counted apart. Pure.
  */
 import { isObject } from '../../values/json.ts';
-import type { RuleEffect, WrittenPolicy } from '../policy.ts';
+import type { RuleEffect, WrittenPolicy, WrittenRule } from '../policy.ts';
 
 /** A decision on record, as far as rules are concerned. */
 export interface CountedDecision {
@@ -21,6 +21,7 @@ export interface RuleCount {
   /** `default`: what decides if no rule matches. */
   readonly part: 'rule' | 'default';
   readonly effect: RuleEffect;
+  /** The patterns of the line, joined by commas. */
   readonly match: string;
   ran: number;
   denied: number;
@@ -38,12 +39,28 @@ export interface Coverage {
   elsewhere: number;
 }
 
+/** On the wire. */
+export interface CoverageView {
+  /** The hash of the policy in force; null without one. */
+  readonly policy: string | null;
+  /** The time of the oldest and of the newest decision that was read; null if there is none. */
+  readonly since: string | null;
+  readonly until: string | null;
+  /** How many were read. */
+  readonly decisions: number;
+  /** False if there are older ones that were not read. */
+  readonly complete: boolean;
+  /** Under this policy, but decided by no rule of it: other gates, people. */
+  readonly other: number;
+  /** Decided under another policy; not counted for any rule. */
+  readonly elsewhere: number;
+  readonly rules: readonly (Omit<RuleCount, 'lastAtMs'> & { readonly last_at: string | null })[];
+}
+
 export function emptyCoverage(policy: WrittenPolicy): Coverage {
   const none = { ran: 0, denied: 0, deferred: 0, softened: 0, lastAtMs: null };
   const rules = policy.agents.flatMap((agent): readonly RuleCount[] => [
-    ...agent.rules.map(({ ref, effect, match }) => {
-      return { agent: agent.agent, ref, part: 'rule' as const, effect, match, ...none };
-    }),
+    ...byLine(agent.rules).map((rule) => ({ agent: agent.agent, part: 'rule' as const, ...rule, ...none })),
     {
       agent: agent.agent,
       ref: agent.default?.ref ?? agent.ref,
@@ -54,6 +71,17 @@ export function emptyCoverage(policy: WrittenPolicy): Coverage {
     },
   ]);
   return { rules, other: 0, elsewhere: 0 };
+}
+
+/** A rule with several patterns is several rules of one line; on record is the line. */
+function byLine(rules: readonly WrittenRule[]): readonly Pick<RuleCount, 'ref' | 'effect' | 'match'>[] {
+  const lines = new Map<string, { ref: string; effect: RuleEffect; match: string }>();
+  for (const { ref, effect, match } of rules) {
+    const known = lines.get(`${effect} ${ref}`);
+    if (known === undefined) lines.set(`${effect} ${ref}`, { ref, effect, match });
+    else known.match += `, ${match}`;
+  }
+  return [...lines.values()];
 }
 
 /** `hash`: of the policy that the coverage is about. */

@@ -90,3 +90,12 @@ test('states that are not kept are skipped', () => {
 test('active states are named by their ids, outermost first, in every region', () => {
   assert.deepEqual(activeIds({ a: { b: 'c' }, d: 'e' }), ['a', 'a.b', 'a.b.c', 'd', 'd.e']);
 });
+
+test('an edge that is taken by itself right after another is told too', () => {
+  const done = { ...graph, edges: [...graph.edges, edge('open', ['shut'], { kind: 'done' })] };
+  const { taken } = tracePath(done, [began, step('fill', 3)], activeAt);
+  assert.deepEqual(taken, [
+    { from: 'open.empty', to: 'open.full', action: 'fill', times: 1 },
+    { from: 'open', to: 'shut', action: null, times: 1 },
+  ]);
+});

@@ -26,7 +26,7 @@ export interface TakenEdge {
   readonly from: string;
   /** Null stays where it is. */
   readonly to: string | null;
-  /** The action; null for a timer. */
+  /** The action; null for an edge that is taken by itself. */
   readonly action: string | null;
   readonly times: number;
 }
@@ -108,13 +108,27 @@ function takenEdges(
   const reached = candidates.filter(({ to }) => to !== null && to.some((target) => after.includes(target)));
   // An edge whose target was left at once by another edge has no trace in the states that are kept.
   const meant = reached.length > 0 ? reached : candidates.slice(0, 1);
-  return meant.flatMap(({ from, to }): readonly Omit<TakenEdge, 'times'>[] => {
+  const taken = meant.flatMap(({ from, to }): readonly Omit<TakenEdge, 'times'>[] => {
     const targets = (to ?? []).filter((target) => reached.length === 0 || after.includes(target));
     return targets.length === 0
       ? [{ from, to: null, action }]
       : targets.map((target) => ({ from, to: target, action }));
   });
+  return [...taken, ...(reached.length > 0 ? [] : edgesOnward(graph, taken, after))];
 }
+
+/** Edges that a machine takes by itself right away: from where an edge led, or around it, to what is active now. */
+function edgesOnward(graph: WorkflowGraph, taken: readonly Omit<TakenEdge, 'times'>[], after: readonly string[]) {
+  const left = new Set(taken.flatMap(({ to }) => (to === null ? [] : aroundOf(to))));
+  return graph.edges.flatMap(({ kind, from, to }): readonly Omit<TakenEdge, 'times'>[] => {
+    if ((kind !== 'always' && kind !== 'done') || !left.has(from)) return [];
+    return (to ?? []).filter((each) => after.includes(each)).map((each) => ({ from, to: each, action: null }));
+  });
+}
+
+/** A state and all around it. */
+const aroundOf = (state: string): readonly string[] =>
+  state.split('.').map((_, at, parts) => parts.slice(0, at + 1).join('.'));
 
 const isOf = ({ kind, action: name }: GraphEdge, action: string): boolean =>
   (kind === 'action' && name === action) || (kind !== 'action' && name !== null && name.startsWith(`${action}.`));

@@ -81,3 +81,16 @@ test('people see the decisions of their own tenant, and agents see none', async 
   assert.equal((await http.ask('GET', '/v1/policy/file', { key: stranger })).status, 403);
   assert.equal((await http.ask('GET', '/v1/policy/file', { key: http.keys.viewer })).status, 200);
 });
+
+test('a line with several patterns is one rule', async (t) => {
+  const agent = anAgent('bot', [
+    ['permit', 'read'],
+    ['permit', 'other'],
+  ]);
+  const oneLine = { ...agent, rules: agent.rules.map((rule) => ({ ...rule, ref: 'recourse.yaml:10' })) };
+  const http = await open(t, aPolicy([oneLine]));
+  await http.call({ tool: 'other', args: {} });
+  const { body, counts } = await coverageOf(http);
+  assert.deepEqual(counts, ['bot recourse.yaml:10 rule 1 0 0 0', 'bot recourse.yaml:5 default 0 0 0 0']);
+  assert.equal((body['rules'] as readonly Body[])[0]?.['match'], 'read, other');
+});

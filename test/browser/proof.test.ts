@@ -36,5 +36,8 @@ test('a record that was changed in the file is found by this browser, which name
   database.close();
   await verify(page);
   await page.getByText('The journal was changed').waitFor();
-  await page.getByRole('alert').getByText(`First bad record: ${Math.floor(at / epochStride)}.${at % epochStride}`).waitFor();
+  await page
+    .getByRole('alert')
+    .getByText(`First bad record: ${Math.floor(at / epochStride)}.${at % epochStride}`)
+    .waitFor();
 });

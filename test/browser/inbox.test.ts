@@ -1,181 +1,132 @@
-/** The page Inbox: people decide, and what they decide happens once; two of them at once see the truth. */
+/** The page Inbox in a real browser: people approve, deny, edit, answer and settle, by pointer and by keys. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Page } from 'playwright-core';
-import { type Console, openConsole, openPage } from '../support/browser/console.ts';
-import { hostileTexts, isInert, longText } from '../support/browser/hostile.ts';
+import { openConsole, openPage } from '../support/browser/console.ts';
 import { eventually } from '../support/eventually.ts';
 
-/** Presses the button of a decision and then that of its dialog. */
-async function decide(page: Page, name: RegExp, confirm: string): Promise<void> {
-  await page.getByRole('button', { name }).click();
-  await page.getByRole('dialog').getByRole('button', { name: confirm, exact: true }).click();
-}
+const card = (page: Page) => page.getByRole('article', { name: 'Approval' });
+const dialog = (page: Page) => page.getByRole('dialog');
 
-async function openItem(page: Page, kind: 'Approval' | 'Ticket' | 'Call in doubt'): Promise<void> {
-  await openPage(page, 'Inbox');
-  await page.getByRole('article', { name: kind }).waitFor();
-}
-
-const stateOf = async ({ up }: Console, approval: string) =>
-  (await up.ask(`/v1/approvals/${approval}`, { key: up.operatorKey() })).body['state'];
-
-test('a held refund is approved, and the agent runs it exactly once, however often it asks', async (t) => {
-  const console = await openConsole(t);
-  const { ask, hold, shop, signIn } = console;
+test('a held refund is approved by keys alone, runs exactly once, and the inbox is empty again', async (t) => {
+  const { shop, ask, hold, signIn } = await openConsole(t);
   await hold();
-  assert.equal(shop.done.length, 0);
   const { page } = await signIn('approver');
-  await openItem(page, 'Approval');
-  await page.getByRole('table', { name: 'Arguments of the call' }).getByText('ord_1').waitFor();
-  await decide(page, /^Approve/, 'Approve');
-  await page.getByRole('article').getByText('granted', { exact: true }).waitFor();
-  const replies = await Promise.all(
-    Array.from({ length: 5 }, () => ask('shop/refund', { order: 'ord_1', amount: 90 })),
-  );
-  assert.equal(replies.filter((reply) => 'result' in reply).length, 1);
+  await openPage(page, 'Inbox');
+  await card(page).getByText('If approved, the call runs once').waitFor();
+  await card(page).getByRole('rowheader', { name: 'amount' }).waitFor();
+  assert.match(await page.title(), /^\(1\) Inbox/);
+  await page.keyboard.press('a');
+  await dialog(page).waitFor();
+  assert.equal(shop.done.length, 0, 'the key alone decides nothing');
+  await page.keyboard.press('Enter');
+  await card(page).getByText('granted').waitFor();
+  for (let times = 0; times < 3; times++) await ask('shop/refund', { order: 'ord_1', amount: 90 }, { key: 'once' });
   assert.deepEqual(shop.done, [{ order: 'ord_1', amount: 90 }]);
+  await page.getByText('Nothing else waits.').waitFor();
 });
 
-test('a refund is denied with a reason, and the agent hears it', async (t) => {
-  const { ask, hold, shop, signIn } = await openConsole(t);
+test('a refund is denied with a reason, which its agent is told; nothing was sent', async (t) => {
+  const { shop, ask, hold, signIn } = await openConsole(t);
   await hold();
   const { page } = await signIn('approver');
-  await openItem(page, 'Approval');
-  await page.getByRole('button', { name: /^Deny/ }).click();
-  const dialog = page.getByRole('dialog');
-  await dialog.getByLabel(/^Reason/).fill('the photos show another grinder');
-  await dialog.getByRole('button', { name: 'Deny', exact: true }).click();
-  await page.getByRole('article').getByText('denied', { exact: true }).waitFor();
-  const reply = await ask('shop/refund', { order: 'ord_1', amount: 90 });
-  assert.match(JSON.stringify(reply), /the photos show another grinder/);
+  await openPage(page, 'Inbox');
+  await card(page).getByRole('button', { name: 'Deny' }).click();
+  await dialog(page)
+    .getByLabel(/Reason/)
+    .fill('too much for a scratch');
+  await dialog(page).getByRole('button', { name: 'Deny' }).click();
+  await card(page).getByText('too much for a scratch').waitFor();
+  const told = JSON.stringify(await ask('shop/refund', { order: 'ord_1', amount: 90 }));
+  assert.match(told, /too much for a scratch/);
   assert.deepEqual(shop.done, []);
 });
 
-test('a refund is edited and approved: what runs is what was edited', async (t) => {
-  const { ask, hold, shop, signIn } = await openConsole(t);
+test('edited arguments run in place of those that were asked for; text that is no JSON is not sent', async (t) => {
+  const { shop, ask, hold, signIn } = await openConsole(t);
   await hold();
   const { page } = await signIn('approver');
-  await openItem(page, 'Approval');
-  await page.getByRole('button', { name: /^Edit and approve/ }).click();
-  const dialog = page.getByRole('dialog');
-  const field = dialog.getByLabel('Arguments');
-  await field.fill('{"order": "ord_1"');
-  assert.ok(
-    await dialog.getByRole('button', { name: 'Approve as edited' }).isDisabled(),
-    'what is no JSON is not sent',
-  );
-  await field.fill('{"order": "ord_1", "amount": 45}');
-  await dialog.getByRole('button', { name: 'Approve as edited' }).click();
-  await page.getByRole('article').getByText('granted', { exact: true }).waitFor();
+  await openPage(page, 'Inbox');
+  await card(page).waitFor();
+  await page.keyboard.press('e');
+  const field = dialog(page).getByLabel('Arguments, as JSON');
+  await field.fill('{ "order": "ord_1", "amount": ');
+  await dialog(page).getByText('This is not JSON yet').waitFor();
+  assert.equal(await dialog(page).getByRole('button', { name: 'Approve as edited' }).isDisabled(), true);
+  await field.fill('{ "order": "ord_1", "amount": 40 }');
+  await dialog(page).getByRole('button', { name: 'Approve as edited' }).click();
+  await card(page).getByText('granted').waitFor();
   await ask('shop/refund', { order: 'ord_1', amount: 90 });
-  assert.deepEqual(shop.done, [{ order: 'ord_1', amount: 45 }]);
+  assert.deepEqual(shop.done, [{ order: 'ord_1', amount: 40 }]);
 });
 
-test('of two who decide at once one does, and the other sees who did', async (t) => {
-  const console = await openConsole(t);
-  const approval = await console.hold();
-  const [first, second] = [await console.signIn('approver'), await console.signIn('approver')];
-  for (const { page } of [first, second]) await openItem(page, 'Approval');
-  // Both dialogs are open before either is confirmed.
-  await first.page.getByRole('button', { name: /^Approve/ }).click();
-  await second.page.getByRole('button', { name: /^Deny/ }).click();
-  const denial = second.page.getByRole('dialog');
-  await denial.getByLabel(/^Reason/).fill('too much');
-  await first.page.getByRole('dialog').getByRole('button', { name: 'Approve', exact: true }).click();
-  await first.page.getByRole('article').getByText('granted', { exact: true }).waitFor();
-  await denial.getByRole('button', { name: 'Deny', exact: true }).click();
-  await second.page.getByText('granted').first().waitFor();
-  await second.page.getByText('approver-1').first().waitFor();
-  assert.equal(await stateOf(console, approval), 'granted');
-});
-
-test('a viewer has no buttons, and calling the API does not help', async (t) => {
-  const console = await openConsole(t);
-  const approval = await console.hold();
-  const { page } = await console.signIn('viewer');
-  await openItem(page, 'Approval');
-  for (const name of [/^Approve/, /^Deny/, /^Edit/]) assert.equal(await page.getByRole('button', { name }).count(), 0);
-  await page.keyboard.press('a');
-  assert.equal(await page.getByRole('dialog').count(), 0);
-  for (const verb of ['approve', 'deny', 'revoke']) {
-    const status = await page.evaluate(`fetch('/v1/approvals/${approval}/${verb}', {
-      method: 'POST', body: '{"reason":"me"}',
-      headers: { 'content-type': 'application/json', 'recourse-console': '1' },
-    }).then(({ status }) => status)`);
-    assert.equal(status, 403, verb);
+test('of two approvers at once one decides, and the other is shown how it stands and by whom', async (t) => {
+  const { shop, hold, signIn } = await openConsole(t);
+  await hold();
+  const [one, other] = [await signIn('approver'), await signIn('approver')];
+  for (const { page } of [one, other]) {
+    await openPage(page, 'Inbox');
+    await card(page)
+      .getByRole('button', { name: /^Approve/ })
+      .click();
+    await dialog(page).getByRole('button', { name: 'Approve', exact: true }).waitFor();
   }
-  assert.equal(await stateOf(console, approval), 'pending');
+  await dialog(one.page).getByRole('button', { name: 'Approve', exact: true }).click();
+  await card(one.page).getByText('granted').waitFor();
+  await dialog(other.page).getByRole('button', { name: 'Approve', exact: true }).click();
+  await card(other.page).getByText('This is how it stands').waitFor();
+  await card(other.page).getByText('approver-1').first().waitFor();
+  assert.deepEqual(shop.done, []);
 });
 
-test('by keys alone: choose, open, confirm; and a stray key decides nothing', async (t) => {
-  const console = await openConsole(t);
-  const approval = await console.hold();
-  const { page } = await console.signIn('approver');
-  await page.keyboard.press('g');
-  await page.keyboard.press('i');
-  await page.keyboard.press('j');
-  await page.getByRole('article', { name: 'Approval' }).waitFor();
-  await page.getByRole('button', { name: /^Approve/ }).waitFor();
-  await page.keyboard.press('a');
-  await page.getByRole('dialog').waitFor();
-  assert.equal(await stateOf(console, approval), 'pending', 'nothing is decided without a confirmation');
-  await page.keyboard.press('Escape');
-  await page.getByRole('dialog').waitFor({ state: 'detached' });
-  await page.keyboard.press('a');
-  await page.getByRole('dialog').waitFor();
-  await page.keyboard.press('Enter');
-  await page.getByRole('article').getByText('granted', { exact: true }).waitFor();
+test('what differs from the last such call is marked, and evidence is read again only when somebody asks', async (t) => {
+  const { shop, ask, hold, up, signIn } = await openConsole(t);
+  const id = await hold({ order: 'ord_1', amount: 20 });
+  await up.ask(`/v1/approvals/${id}/approve`, { key: up.operatorKey(), body: {} });
+  await ask('shop/refund', { order: 'ord_1', amount: 20 });
+  const { call_id: ref } = await ask('shop/get_order', { order: 'ord_1' });
+  await hold({ order: 'ord_1', amount: 90 }, { evidence_refs: [ref] });
+  const { page } = await signIn('approver');
+  await openPage(page, 'Inbox');
+  const changed = card(page).getByRole('row').filter({ hasText: 'amount' });
+  await changed.getByText('changed').waitFor();
+  assert.match(await changed.innerText(), /90[\s\S]*20/);
+  assert.equal(await card(page).getByRole('row').filter({ hasText: 'ord_1' }).getByText('changed').count(), 0);
+  shop.order = { order: 'ord_1', total: 91 };
+  await card(page).getByText('not read again yet').waitFor();
+  await page.keyboard.press('r');
+  await card(page).getByText('has changed: the call would not run').waitFor();
 });
 
-test('a ticket is answered: the refund that was forbidden runs again, once', async (t) => {
-  const { ask, shop, signIn } = await openConsole(t);
-  shop.answer('forbidden');
-  await ask('shop/small', { order: 'ord_1' });
-  shop.answer('done');
-  const { page } = await signIn();
-  await openItem(page, 'Ticket');
-  await page.getByRole('radio', { name: /^Run it again/ }).check();
-  await page.getByLabel('Note, for the record').fill('the account is open again');
-  await page.getByRole('button', { name: 'Send this answer' }).click();
-  await page
-    .getByRole('article')
-    .getByText(/^closed/)
-    .waitFor();
-  await eventually('the refund', async () => shop.done.length > 0);
-  assert.deepEqual(shop.done, [{ order: 'ord_1' }]);
+test('a viewer sees what waits, has no buttons, and the API refuses as well', async (t) => {
+  const { hold, signIn } = await openConsole(t);
+  const id = await hold();
+  const { page } = await signIn('viewer');
+  await openPage(page, 'Inbox');
+  await card(page).getByText('Your key may look, and not decide.').waitFor();
+  assert.equal(await card(page).getByRole('button').count(), 0);
+  for (const key of ['a', 'd', 'e']) await page.keyboard.press(key);
+  assert.equal(await dialog(page).count(), 0);
+  const status = await page.evaluate(
+    `fetch('/v1/approvals/${id}/approve', { method: 'POST', body: '{}', headers: { 'content-type': 'application/json',
+      'recourse-console': '1' } }).then(({ status }) => status)`,
+  );
+  assert.equal(status, 403);
 });
 
-test('a call in doubt is settled by an admin, and nothing is sent again', async (t) => {
-  const { ask, shop, signIn, up } = await openConsole(t);
+test('a ticket of a call in doubt is answered, and the call is settled with it', async (t) => {
+  const { shop, ask, up, signIn } = await openConsole(t);
   shop.answer('lost');
-  const { call_id: call } = await ask('shop/small', { order: 'ord_1' });
+  const { call_id: call } = await ask('shop/small', { order: 'ord_1', amount: 5 });
   const { page } = await signIn();
   await openPage(page, 'Inbox');
-  await page.getByRole('radio', { name: /^It happened/ }).check();
-  await page.getByRole('button', { name: /^(?:Settle|Send this)/ }).click();
-  await eventually('it is settled', async () => {
-    const { body } = await up.ask(`/v1/calls/${String(call)}`, { key: up.operatorKey() });
-    return 'result' in body;
-  });
+  const ticket = page.getByRole('article', { name: /Ticket|Call in doubt/ });
+  await ticket.getByRole('radio', { name: /It happened/ }).check();
+  await ticket.getByRole('button', { name: /Send this answer|Settle/ }).click();
+  const stateOf = async () => {
+    const { body } = await up.ask('/v1/calls?limit=10', { key: up.operatorKey() });
+    return (body['calls'] as { call_id: string; state: string }[]).find(({ call_id: id }) => id === call)?.state;
+  };
+  await eventually('it is settled', async () => (await stateOf()) === 'SUCCEEDED');
   assert.equal(shop.done.length, 1);
-});
-
-test('names and values of arguments are text, and cannot be taken for a part of the page', async (t) => {
-  const { hold, signIn } = await openConsole(t);
-  const texts = Object.fromEntries(hostileTexts.map(({ name, text }) => [name, text]));
-  const names = Object.fromEntries(hostileTexts.map(({ text }) => [text, 'a name']));
-  await hold({ order: 'ord_1', amount: 1, ...texts, names, long: longText });
-  const { page } = await signIn();
-  await openItem(page, 'Approval');
-  const table = page.getByRole('table', { name: 'Arguments of the call' });
-  for (const { shown } of hostileTexts) await table.getByText(shown).first().waitFor();
-  await isInert(page);
-  assert.equal(await page.getByText(longText).count(), 0, 'it is not shown whole');
-  // A row is an argument: what has line ends in it is still one.
-  const rows = await table.getByRole('rowheader').count();
-  assert.equal(rows, 3 + hostileTexts.length * 2);
-  await page.getByRole('button', { name: /^Edit and approve/ }).click();
-  await page.getByRole('dialog').getByLabel('Arguments').waitFor();
-  await isInert(page);
 });

@@ -135,16 +135,20 @@ test('[C1-history-6] what a body asks is in the history: the question, and wheth
   };
   await service.step('one', { action: 'act', inputs: {}, session: view.session }, who, { client });
   const page = { entries: [], ...(await service.history(view.session, who, 0, 100)) };
-  const asked = page.entries.filter(({ kind }) => kind === 'client_asked');
+  const asked = page.entries.filter(({ kind }) => kind === 'interaction');
   assert.deepEqual(
-    asked.map(({ action, detail, reason }) => [action, detail['asked'], detail['answer'], reason]),
+    asked.map(({ action, detail, reason }) => [action, detail['asked'], detail['outcome'], reason]),
     [
       ['act', 'elicit', 'accept', null],
       ['act', 'sample', 'none', 'no model here'],
     ],
   );
   assert.match(String(asked[0]?.detail['question']), /^really\?/);
-  assert.doesNotMatch(JSON.stringify(page), /tulip|abcdefghijklm/, 'neither what the user wrote nor a secret is kept');
+  assert.doesNotMatch(
+    JSON.stringify(page),
+    /tulip|abcdefghijklm/,
+    'agents see neither what the user wrote nor a secret',
+  );
   await close();
 });
 

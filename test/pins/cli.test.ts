@@ -13,6 +13,8 @@ import { recourse } from '../support/recourse-process.ts';
 import { shapeOf } from '../support/shape-of.ts';
 import { aTool } from '../support/tools.ts';
 
+const atGateway = ['config', 'file', 'url', 'key', 'key-file', 'json'];
+
 test('the exit codes', () => {
   const codes = Object.fromEntries(Object.entries(exitCodes).map(([name, { code }]) => [name, code]));
   assert.deepEqual(codes, { done: 0, no: 1, usage: 2, store: 3, unexpected: 4 });
@@ -70,8 +72,15 @@ test('the commands and their options', () => {
     'calls show': ['config', 'file', 'json'],
     'calls in-doubt': ['agent', 'tool', 'session', 'limit', 'before', 'config', 'file', 'json'],
     'calls settle': ['happened', 'result', 'by', 'force', 'config', 'file', 'json'],
+    'calls cancel': ['config', 'file', 'url', 'key', 'key-file', 'json'],
+    'sessions cancel': ['turn', 'config', 'file', 'url', 'key', 'key-file', 'json'],
     'tickets ls': ['queue', 'all', 'limit', 'before', 'config', 'file', 'url', 'key', 'key-file', 'json'],
     'tickets show': ['config', 'file', 'url', 'key', 'key-file', 'json'],
+    'tickets take': ['give-back', ...atGateway],
+    'tickets comment': ['text', 'config', 'file', 'url', 'key', 'key-file', 'json'],
+    'tickets resolve': ['answer', 'args', 'result', 'force', 'note', ...atGateway],
+    'tickets watch': ['queue', 'config', 'file', 'url', 'key', 'key-file', 'json'],
+    inbox: ['limit', 'config', 'file', 'url', 'key', 'key-file', 'json'],
     'tickets close': ['note', 'config', 'file', 'url', 'key', 'key-file', 'json'],
     'budgets ls': ['agent', 'session', 'config', 'file', 'url', 'key', 'key-file', 'json'],
     'budgets set': ['note', 'session', 'config', 'file', 'url', 'key', 'key-file', 'json'],

@@ -64,7 +64,7 @@ test('tools of a document and of the file are served beside each other', async (
   ]);
   assert.deepEqual(api.heard, [], 'nothing is asked beforehand');
   const who = { file: path.join(folder, 's.db'), agent: 'local', onNotice: () => undefined };
-  const { recovery, dns: _, ...serving } = servingOptions(project, [], who);
+  const { recovery, ticketRules: _rules, dns: _, ...serving } = servingOptions(project, [], who);
   const opened = await openGateway({ ...serving, policy: () => project.policy }, { recovery });
   t.after(() => opened.gateway.close());
   const ask = (tool: string, args: object) =>

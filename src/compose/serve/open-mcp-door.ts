@@ -21,6 +21,7 @@ import type { LastingGateway } from './keep-open.ts';
 import { type ApprovalId, stateAt } from '../../core/approval/approval.ts';
 import type { AgentPolicy } from '../../core/policy/policy.ts';
 import { createApprovals } from '../../shell/approval/approvals.ts';
+import { ticketsOf } from '../tickets/door-tickets.ts';
 import { policyOf, type Shell } from '../../shell/shell.ts';
 import { consumeQuestion } from '../../shell/approval/approval-service.ts';
 import type { Seal } from '../state/seal.ts';
@@ -92,6 +93,7 @@ function doorParts(served: Served, { current }: Behind, taken: ServedPart['taken
     unfit: (errors, caller, about) => handleUnfit(errors, caller, scopedShell(shell(), server), about),
     notify: (notice) => shell().ports.notify(notice),
     approvals: approvalsOf(shell, seal),
+    tickets: ticketsOf(shell),
     completion: {
       isServed: ({ agent }) => (policyOf(agent, shell())?.agent ?? null) !== null,
       run: (raw, caller) => completeSession(raw, caller, shell()),

@@ -47,7 +47,7 @@ export interface ServedNames {
 }
 
 /** Names of the gateway's own tools: no other tool gets them without its server. */
-const reserved: ReadonlySet<string> = new Set([ownTools.awaitApproval, ownTools.complete]);
+const reserved: ReadonlySet<string> = new Set([ownTools.awaitApproval, ownTools.awaitTicket, ownTools.complete]);
 
 export function toolNames({ tools, servers, bare, only, taken }: ServedNames): ModelNames {
   const owns = new Set(tools);

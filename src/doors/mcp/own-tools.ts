@@ -1,10 +1,12 @@
 /**
- * The gateway's own tools: `next` and `history` of a session, `await_approval`, and `complete`. A declared tool or
+ * The gateway's own tools: `next` and `history` of a session, `await_approval`, `await_ticket`, and `complete`. A declared tool or
  * action of the same name replaces ours.
  */
 import type { Principal } from '../../core/call/call.ts';
 import type { JsonObject } from '../../core/values/json.ts';
+import { ticketStates } from '../../core/recovery/ticket-view.ts';
 import { approvalStates } from '../../core/approval/approval.ts';
+import { unreachable } from '../../core/values/unreachable.ts';
 import type { McpDoorParts } from './parts.ts';
 import { replyOutputSchema } from './output-schema.ts';
 
@@ -12,6 +14,7 @@ export const ownTools = {
   next: 'next',
   history: 'history',
   awaitApproval: 'await_approval',
+  awaitTicket: 'await_ticket',
   complete: 'complete',
 } as const;
 
@@ -107,6 +110,34 @@ const listings: Readonly<Record<OwnTool, JsonObject>> = {
     },
     annotations: { readOnlyHint: true },
   },
+  await_ticket: {
+    name: ownTools.awaitTicket,
+    description:
+      'Waits until a person has answered a ticket and the call that goes on for it has ended, or until the time is over, and says how it stands. The ticket_id comes from a reply with the resolution `escalated`, or from a fenced one. `reply` has the outcome of the call, once there is one.',
+    inputSchema: {
+      type: 'object',
+      properties: {
+        ticket_id: { type: 'string', description: 'resolution.ticket_id of the reply.' },
+        wait_seconds: { type: 'number', minimum: 0, description: 'How long to wait at most; 0 only looks.' },
+      },
+      required: ['ticket_id'],
+      additionalProperties: false,
+    },
+    outputSchema: {
+      type: 'object',
+      properties: {
+        ticket_id: text,
+        state: { enum: [...ticketStates] },
+        answer: textOrNull,
+        tool: text,
+        next: { type: 'string', description: 'What to do now.' },
+        reply: { description: 'The reply of the call that was settled or went on; null while there is none.' },
+        ...orRefusal,
+      },
+      required: ['call_id', 'session'],
+    },
+    annotations: { readOnlyHint: true },
+  },
   complete: {
     name: ownTools.complete,
     description:
@@ -125,22 +156,32 @@ const listings: Readonly<Record<OwnTool, JsonObject>> = {
 /** The listings of our tools that are served to this agent. */
 export function ownListings(parts: McpDoorParts, who: Principal): readonly JsonObject[] {
   return Object.values(ownTools)
-    .filter((name) => ownTool(name, parts, who) !== null)
+    .filter((name) => ownTool(name, parts, who) !== null && isListed(name, parts, who))
     .map((name) => listings[name]);
 }
 
+const isListed = (name: OwnTool, { tickets }: McpDoorParts, who: Principal): boolean =>
+  name !== ownTools.awaitTicket || tickets?.isServed(who) === true;
+
 /** Our tool of this name; null if there is none, it is not served, or a declared one replaces it. */
 export function ownTool(name: string | null, parts: McpDoorParts, who: Principal): OwnTool | null {
+  const own = Object.values(ownTools).find((each) => each === name);
+  return own === undefined || !isServed(own, parts, who) || isDeclared(own, parts, who) ? null : own;
+}
+
+function isServed(name: OwnTool, { workflow, approvals, tickets, completion }: McpDoorParts, who: Principal): boolean {
   switch (name) {
     case ownTools.next:
     case ownTools.history:
-      return parts.workflow !== null && !isDeclared(name, parts, who) ? name : null;
+      return workflow !== null;
     case ownTools.awaitApproval:
-      return parts.approvals?.isServed(who) === true && !isDeclared(name, parts, who) ? name : null;
+      return approvals?.isServed(who) === true;
+    case ownTools.awaitTicket:
+      return tickets !== undefined;
     case ownTools.complete:
-      return parts.completion?.isServed(who) === true && !isDeclared(name, parts, who) ? name : null;
+      return completion?.isServed(who) === true;
     default:
-      return null;
+      return unreachable(name);
   }
 }
 

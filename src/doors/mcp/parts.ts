@@ -5,6 +5,7 @@ import type { JsonObject } from '../../core/values/json.ts';
 import type { Notice, Reply } from '../../core/call/reply.ts';
 import type { ActionEntry, Workflow } from '../../core/workflow/workflow.ts';
 import type { ApprovalService } from '../../shell/approval/approval-service.ts';
+import type { TicketService } from '../../shell/ticket/ticket-service.ts';
 import type { Requester } from '../../shell/call/await-outcome.ts';
 import type { Gap } from '../../shell/upkeep/record-runtime.ts';
 import type { WorkflowService } from '../../shell/session/workflow-service.ts';
@@ -80,6 +81,15 @@ export interface DoorApprovals extends Pick<ApprovalService, 'read' | 'wait' | '
   nowMs(): number;
 }
 
+/** What this door needs of tickets: an agent waits for its own. */
+export interface DoorTickets extends Pick<TicketService, 'wait'> {
+  /** Whether it is listed to this agent; it may be called in any case. */
+  isServed(who: Principal): boolean;
+  /** The default and the longest wait. */
+  readonly waitMs: number;
+  readonly maxWaitMs: number;
+}
+
 /** `complete`, by which an agent reports that its work is done. */
 export interface DoorCompletion {
   isServed(who: Principal): boolean;
@@ -100,6 +110,7 @@ export interface McpDoorParts {
   readonly unfit: (errors: readonly FieldError[], who: Principal, about?: Unfit) => Promise<Reply>;
   readonly notify: Notify;
   readonly approvals?: DoorApprovals;
+  readonly tickets?: DoorTickets;
   readonly completion?: DoorCompletion;
   /** Reports that work which continued after its call is complete. */
   readonly reportTask?: (callId: unknown, who: Principal) => Promise<Reply>;

@@ -20,12 +20,11 @@ import { onlyItems } from '../../core/partial/partial-rule.ts';
 import type { SentItems } from './interpret-items.ts';
 import type { CancelScope } from '../../core/call/answer.ts';
 import type { CallEvent } from '../../core/call/lifecycle.ts';
-import { canonicalText, preview } from '../../core/values/canonical.ts';
-import { safeText } from '../../core/values/redact.ts';
 import { invariant } from '../../core/values/unreachable.ts';
-import { commit, keepForLater, markAnswered } from '../upkeep/commit.ts';
+import { stageJournal } from '../stage/stage-journal.ts';
+import { recordedClient } from './record-interaction.ts';
 import { suppressedIn } from '../upkeep/record-suppressed.ts';
-import { advanceAll, bare, type CommitParts, note, numbered, toTransition } from '../ending/transition.ts';
+import { advanceAll, type CommitParts, note, toTransition } from '../ending/transition.ts';
 import { type CredentialRefusal, recheck } from '../../core/call/recheck.ts';
 import { fetchCredentials, handlesFor } from '../call/fetch-credentials.ts';
 import type { Facts } from '../../core/gates/facts.ts';
@@ -100,6 +99,7 @@ export function attemptOf(call: Call, work: Work, shell: Shell): Attempt {
     relay: work.relay?.(call.id),
     callTool: callToolFor(call, work.bodyOf ?? call, shell),
     credentials: handlesFor(work.tool, call.agent, shell),
+    ...(work.tool.isStage === true ? { stage: stageJournal(call, shell) } : {}),
     suppressed: suppressedIn(call, shell),
     egress: egressOf(call.agent, shell),
   };
@@ -118,66 +118,25 @@ function callToolFor({ id, tenant, agent, session }: Call, bodyOf: BodyOf, shell
   let calls = 0;
   /** Where its calls run that may reach no further than its own session; known with the first reply. */
   let within: string | null = null;
-  return async (tool, args) => {
-    calls += 1;
-    const request = { tool, args, key: `${id}/${calls}`, ...(within === null ? {} : { session: within }) };
+  return async (tool, args, name) => {
+    if (name === undefined) calls += 1;
+    const key = `${id}/${name ?? calls}`;
+    // A stage that goes on may find its call under way: it waits for that.
+    const waits = name === undefined ? {} : { wait_seconds: stageWaitSeconds };
+    const request = { tool, args, key, ...waits, ...(within === null ? {} : { session: within }) };
     const reply = await shell.live.callTool(request, { tenant, agent }, bodyOf, within === null ? ceiling : null);
     if (ceiling !== null) within ??= reply.session;
     return { reply, effect: effectOfReply(reply, tool, shell) };
   };
 }
 
+/** Between two looks at a call of a stage that takes long. */
+const stageWaitSeconds = 60;
+
 function effectOfReply(reply: Reply, tool: string, shell: Shell): Effect {
   if ('error' in reply) return reply.effect;
   if ('pending' in reply) return 'unknown';
   return shell.catalogue().get(tool)?.effectClass === 'pure' ? 'none' : 'applied';
-}
-
-const maxQuestionChars = 500;
-
-export function recordedClient(client: AgentClient, call: Call, shell: Shell): AgentClient {
-  return {
-    elicit: (message, schema, signal) =>
-      recorded(
-        'elicit',
-        message,
-        () => client.elicit(message, schema, signal),
-        ({ action }) => action,
-      ),
-    sample: (request, signal) =>
-      recorded(
-        'sample',
-        preview(request, maxQuestionChars),
-        () => client.sample(request, signal),
-        () => 'answered',
-      ),
-  };
-
-  async function recorded<Answer>(
-    asked: 'elicit' | 'sample',
-    question: string,
-    ask: () => Promise<Answer>,
-    answerOf: (answer: Answer) => string,
-  ): Promise<Answer> {
-    try {
-      const answer = await ask();
-      await write({ asked, answer: answerOf(answer) }, question);
-      return answer;
-    } catch (error) {
-      const reason = error instanceof Error ? safeText(error.message, maxQuestionChars) : 'it failed';
-      await write({ asked, answer: 'none', reason }, question);
-      throw error;
-    }
-  }
-
-  async function write(body: Readonly<Record<string, string>>, question: string): Promise<void> {
-    const payload = { part: 'question', text: canonicalText({ text: safeText(question, maxQuestionChars) }) };
-    const records = [note('client_asked', call, body, [payload])];
-    const transition = { ...bare(shell), session: numbered(call), records };
-    const result = await commit(transition, shell);
-    markAnswered(result, shell);
-    if (result.kind === 'unavailable') keepForLater(transition, shell);
-  }
 }
 
 /** Why a call is not sent again. */

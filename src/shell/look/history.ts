@@ -163,7 +163,9 @@ const hasOwnField: ReadonlySet<string> = new Set(['state_before', 'state_after',
 const partsOfAttempt: ReadonlySet<string> = new Set(
   `dispatched settled doubted cancelled expired retry_planned adopted requester_left attempt_started attempt_finished
   failure_classified verdict_changed compensation_selected attempt_scheduled dispatch_settled reversal_refused probed
-  ticket_opened`.split(/\s+/),
+  ticket_opened ticket_taken ticket_commented ticket_resolved ticket_overdue ticket_expired ticket_continued`.split(
+    /\s+/,
+  ),
 );
 
 /**

@@ -1,5 +1,6 @@
 /** The type of a command's entry, and the table of all options. Data only; loads nothing of the gateway. */
 import { keyRoles } from '../../../core/call/identity.ts';
+import { answerKinds } from '../../../core/ticket/answer-kinds.ts';
 
 export interface OptionEntry {
   readonly short?: string;
@@ -29,8 +30,12 @@ export const options = {
   by: { value: 'name', says: 'who reports it; default: the user of this machine' },
   args: { value: 'json|@file', says: 'approve with these arguments instead' },
   reason: { value: 'text', says: 'why' },
+  turn: { value: 'id', says: 'only calls of this turn' },
   queue: { value: 'name', says: 'only tickets of this queue' },
   note: { value: 'text', says: 'what was done about it, for the record' },
+  answer: { value: 'name', oneOf: answerKinds, says: 'one of the answers that tickets show lists' },
+  'give-back': { says: 'nobody works on it any more' },
+  text: { value: 'text', says: 'what the others should know' },
   shown: { value: 'hash', says: 'decide only if the approval is unchanged since approvals show printed this hash' },
   mode: {
     value: 'step|tools',

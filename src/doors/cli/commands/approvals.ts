@@ -169,7 +169,7 @@ async function look(id: string, daemon: Daemon, terminal: Terminal): Promise<App
   return found ?? reportFailure(answer, daemon, terminal);
 }
 
-async function argsIn(
+export async function argsIn(
   said: string | undefined,
   readText: Parameters<RunApprovals>[2]['readText'],
 ): Promise<{ readonly value: unknown } | { readonly problem: string }> {
@@ -184,7 +184,7 @@ async function argsIn(
   }
 }
 
-function reportUsage(problem: string, { name }: Command, terminal: Terminal): ExitCode {
+export function reportUsage(problem: string, { name }: Command, terminal: Terminal): ExitCode {
   terminal.tell(`recourse: ${harmless(problem)}${problem.endsWith('?') ? '' : '.'} Try: recourse ${name} --help\n`);
   return exitCodes.usage.code;
 }

@@ -55,6 +55,11 @@ export function pairsOf(ticket: TicketStory, nowMs: number): readonly Pair[] {
     ['agent', ticket.agent],
     ['tool', ticket.tool],
     ['opened', `${ticket.opened_at}, ${ageOf(ticket, nowMs)} ago`],
+    ...(ticket.due_at === null ? [] : [['due', `${ticket.due_at}${ticket.overdue ? ', overdue' : ''}`] as const]),
+    ...(ticket.assignee === null ? [] : [['taken by', ticket.assignee] as const]),
+    ...(ticket.answer === null ? [] : [['answer', ticket.answer] as const]),
+    ...(ticket.continued_by === null ? [] : [['goes on as', ticket.continued_by] as const]),
+    ...(ticket.comments ?? []).map(({ by: who, text: what }) => ['comment', `${who}: ${what ?? '(erased)'}`] as const),
     ...(by === null ? [] : [['closed', `by ${by} at ${at ?? '-'}${told}`] as const]),
     ...(session === null ? [] : [['session', session] as const]),
     ['call', ticket.call_id],
@@ -69,7 +74,13 @@ const pairsOfCall = ({ state, effect, args, reply }: TicketCall): readonly Pair[
   ['reply', reply === null || reply === undefined ? ['(none)'] : valueLines(reply, maxReplyChars)],
 ];
 
-function commandsFor({ ticket_id: id, call_id: callId, call }: TicketStory): readonly Pair[] {
+function commandsFor({ ticket_id: id, call_id: callId, call, answers }: TicketStory): readonly Pair[] {
   const settle = ['settle', `recourse calls settle ${callId} --happened yes|no|unknown`] as const;
-  return [...(call?.state === 'IN_DOUBT' ? [settle] : []), ['close', `recourse tickets close ${id} --note <text>`]];
+  const possible = (answers ?? []).map(({ answer, does }) => [answer, does] as const);
+  return [
+    ...possible,
+    ['resolve', `recourse tickets resolve ${id} --answer <answer>`],
+    ...(call?.state === 'IN_DOUBT' ? [settle] : []),
+    ['close', `recourse tickets close ${id} --note <text>`],
+  ];
 }

@@ -22,7 +22,7 @@ export async function awaitApproval(
   { parts, connection: { who }, limits, closing }: Serving,
 ): Promise<CallToolResult> {
   const refuse = async (wrong: FieldError) => writeResult(offer(await parts.unfit([wrong], who), parts), false);
-  const wish = readWish(call, approvals, limits.awaitMs);
+  const wish = readWish(call, 'approval_id', approvals, limits.awaitMs);
   if ('wrong' in wish) return refuse(wish.wrong);
   const first = await approvals.read(wish.id, who);
   if (first === null)
@@ -45,17 +45,23 @@ export async function awaitApproval(
 
 type Wish = { readonly id: string; readonly waitMs: number } | { readonly wrong: FieldError };
 
-function readWish(call: ToolCall, { waitMs, maxWaitMs }: DoorApprovals, awaitMs: number): Wish {
+/** The arguments of a tool that waits for something of this id. */
+export function readWish(
+  call: ToolCall,
+  named: 'approval_id' | 'ticket_id',
+  { waitMs, maxWaitMs }: Pick<DoorApprovals, 'waitMs' | 'maxWaitMs'>,
+  awaitMs: number,
+): Wish {
   const given = argumentsOf(call);
   if (given === null) return { wrong: { path: '/arguments', expected: 'an object', got: preview(call.args) } };
-  const { approval_id: id, wait_seconds: seconds = null, ...more } = given;
+  const { [named]: id, wait_seconds: seconds = null, ...more } = given;
   const [unknown] = Object.keys(more);
   if (unknown !== undefined)
     return {
-      wrong: { path: `/${pointerStep(cut(unknown, 100))}`, expected: 'only approval_id and wait_seconds', got: null },
+      wrong: { path: `/${pointerStep(cut(unknown, 100))}`, expected: `only ${named} and wait_seconds`, got: null },
     };
   if (typeof id !== 'string')
-    return { wrong: { path: '/approval_id', expected: 'the approval_id of a reply', got: preview(id ?? null) } };
+    return { wrong: { path: `/${named}`, expected: `the ${named} of a reply`, got: preview(id ?? null) } };
   if (seconds === null) return { id, waitMs: Math.min(awaitMs, waitMs, maxWaitMs) };
   if (typeof seconds !== 'number' || !(seconds >= 0))
     return { wrong: { path: '/wait_seconds', expected: 'a number from 0', got: preview(seconds) } };

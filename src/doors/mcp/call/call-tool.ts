@@ -9,6 +9,7 @@ import { unreachable } from '../../../core/values/unreachable.ts';
 import { readUserAnswer, askUser } from './ask-approval.ts';
 import { askClient } from './ask-client.ts';
 import { awaitApproval } from './await-approval.ts';
+import { awaitTicket } from './await-ticket.ts';
 import { offer, withOwnName } from '../door-names.ts';
 import { type Exchange, type Question, tellProgress } from './exchange.ts';
 import { suggestTools } from './suggest-tools.ts';
@@ -34,6 +35,8 @@ export async function callTool(params: unknown, exchange: Exchange, serving: Ser
     return answerSessionTool(own, asked, parts.workflow, serving);
   if (parts.approvals !== undefined && own === ownTools.awaitApproval)
     return awaitApproval(asked, parts.approvals, exchange, serving);
+  if (parts.tickets !== undefined && own === ownTools.awaitTicket)
+    return awaitTicket(asked, parts.tickets, exchange, serving);
   const turn = await ask(asked, exchange, serving);
   if ('questions' in turn) return turn.questions;
   const put = await askUser(turn.reply, asked, exchange, serving);

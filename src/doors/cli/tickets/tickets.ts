@@ -6,9 +6,9 @@ import { type ExitCode, exitCodes } from '../exit-codes.ts';
 import { writePairs, writeTable } from '../print/table.ts';
 import { columnsAt, pairsOf, readStory, readTickets } from '../print/write-ticket.ts';
 import { harmless, type Terminal } from '../terminal.ts';
-import type { RunApprovals as RunTickets } from './approvals.ts';
+import type { RunApprovals as RunTickets } from '../commands/approvals.ts';
 
-const pathOf = (id: string, act = ''): string => `/v1/tickets/${encodeURIComponent(id)}${act}`;
+export const pathOf = (id: string, act = ''): string => `/v1/tickets/${encodeURIComponent(id)}${act}`;
 
 export const listTickets: RunTickets = async ({ said, flags, json, limit }, daemon, { nowMs }, terminal) => {
   if (limit > maxPage) {
@@ -57,11 +57,11 @@ export const closeTicket: RunTickets = async ({ argument, said, json }, daemon, 
   return exitCodes.done.code;
 };
 
-const storyIn = (answer: DaemonAnswer): TicketStory | null =>
+export const storyIn = (answer: DaemonAnswer): TicketStory | null =>
   answer.kind === 'answered' && answer.status === 200 ? readStory(answer.body) : null;
 
 /** A request whose answer was lost may have closed it: that is said, and how to find out. */
-function reportNotClosed(answer: DaemonAnswer, id: string, daemon: Daemon, terminal: Terminal): ExitCode {
+export function reportNotClosed(answer: DaemonAnswer, id: string, daemon: Daemon, terminal: Terminal): ExitCode {
   const code = reportFailure(answer, daemon, terminal);
   if (answer.kind === 'lost')
     terminal.tell(`recourse: it may be closed all the same. Try: recourse tickets show ${harmless(id)}\n`);

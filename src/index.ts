@@ -1,6 +1,17 @@
 /** The public API of the package `recourse-gateway`: named exports only, pinned by test/pins/exports.test.ts. */
 import './config/need-node.ts';
 
+export {
+  type ActContext,
+  StageCallError,
+  type StageContext,
+  type StageDefinition,
+  type StageError,
+  type StageNext,
+  type StageOutcome,
+  type StageRetry,
+  type Unrecoverable,
+} from './adapters/upstream-function/stage/stage-types.ts';
 export { failedWith, type ErrorGuard } from './adapters/upstream-function/workflow/failed-with.ts';
 export type { ErrorMatch } from './core/workflow/match-error.ts';
 export type { StepError } from './core/workflow/step-error.ts';

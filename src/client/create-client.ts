@@ -7,6 +7,7 @@ import type { ApprovalView } from '../core/approval/approval-view.ts';
 import type { ErrorReply, Reply, SuccessReply } from '../core/call/reply.ts';
 import { awaitDecision, readApproval } from './approvals.ts';
 import { CallError } from './call-error.ts';
+import { type CancelOutcome, cancelWith } from './cancel.ts';
 import { maxSeconds, mustBeAmount, mustBeOptions, mustBeText } from './check-options.ts';
 import { completeSession } from './complete-session.ts';
 import { deliver, type Delivery } from './transport/deliver.ts';
@@ -14,7 +15,7 @@ import { plainArgs } from './tools/plain-args.ts';
 import { readProblem } from './transport/read-problem.ts';
 import { isSuccess, readReply, secondsToWait } from './transport/read-reply.ts';
 import { refusalAfterLoss, refusalOf } from './refusal-of.ts';
-import { pause, type Transport, type WireCall } from './transport/transport.ts';
+import { type CancelTarget, pause, type Transport, type WireCall } from './transport/transport.ts';
 
 /** Defaults for every call of a client; each can be set for one call. */
 export interface CallDefaults {
@@ -74,6 +75,8 @@ export interface Client {
     /** As soon as it is no longer pending, or as it is after `seconds`: 60 by default. */
     wait(approvalId: string, options?: Interruptible & { readonly seconds?: number }): Promise<ApprovalView>;
   };
+  /** Cancels a call, a turn of a session, or the whole session. What ran is stopped; its reply tells the effect. */
+  cancel(target: CancelTarget, options?: Interruptible): Promise<CancelOutcome>;
   /**
    * Says that the session is done, or the agent's standing one. Throws ToolDeniedError COMPLETION_BLOCKED while
    * something stands against it.
@@ -171,6 +174,7 @@ export function createClient(options: ClientOptions): Client {
         return (await awaitDecision(mustBeId(id), seconds, { transport, wait, signal })).approval;
       },
     },
+    cancel: (target, { signal } = {}) => cancelWith(transport, target, signal),
     async complete({ session = options.session, signal } = {}) {
       mustBeText('complete', 'session', session);
       return completeSession(session, { transport, wait, maxWaits, maxWaitSeconds, signal });

@@ -2,6 +2,7 @@
 import type { CallId, SessionId } from '../core/call/call.ts';
 import type { EgressList } from '../core/egress/egress-list.ts';
 import type { CredentialHandle } from './credentials.ts';
+import type { StageEnd, StageJournal } from './stage.ts';
 import type { Json, JsonObject } from '../core/values/json.ts';
 import type { Reply } from '../core/call/reply.ts';
 import type { ItemFailure } from '../core/partial/partial-rule.ts';
@@ -60,8 +61,13 @@ export interface Attempt {
    * INVARIANT: an attempt of which anything was sent there is never followed by another.
    */
   readonly relay?: Relay | undefined;
-  /** Calls another tool of the gateway for the same agent; it passes every gate like any call. */
-  readonly callTool: (tool: string, args: Json) => Promise<NestedReply>;
+  /**
+   * Calls another tool of the gateway for the same agent; it passes every gate like any call. With a name it is the same
+   * call, whichever attempt makes it.
+   */
+  readonly callTool: (tool: string, args: Json, name?: string) => Promise<NestedReply>;
+  /** Where a stage is kept on record; absent for anything else. */
+  readonly stage?: StageJournal;
   /** Which hosts a connection for this attempt may reach; null, or absent: any with a public address. */
   readonly egress?: EgressList | null | undefined;
   /** What goes with the request, beside the arguments; absent: nothing. */
@@ -108,6 +114,8 @@ export interface Failure {
    * nothing of the sort.
    */
   readonly given?: GivenWithFailure;
+  /** Of a stage: what its end does to the workflow. */
+  readonly stage?: StageEnd;
 }
 
 /** A failure of which nothing is known but its kind, its message, and `more`. */
@@ -145,6 +153,7 @@ export type UpstreamResult =
       readonly of?: number;
       /** The transport says that a part of it may have failed (HTTP status 207). */
       readonly mixed?: true;
+      readonly stage?: StageEnd;
     }
   | { readonly kind: 'failed'; readonly failure: Failure };
 

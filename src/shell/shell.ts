@@ -46,6 +46,8 @@ export interface Running {
   readonly outcome: Promise<Answer>;
   /** Ends the wait at once; what the body does afterwards is an orphan. */
   readonly cancel: (scope: CancelScope) => void;
+  /** Aborted when it is cancelled, by whomever; a timeout is none. */
+  readonly stopped: AbortSignal;
 }
 
 /** Lost with the process, and nothing depends on it but speed and waiting. */
@@ -110,6 +112,8 @@ export interface Live {
   /** Approved calls that this process is running by itself. */
   readonly runsApproved: Set<ApprovalId>;
   readonly tickets: LiveTickets;
+  /** Stages that this process tries again, by the call whose inputs they have. */
+  readonly runsLater: Set<string>;
   /** Reversals that this process is carrying out, by the call that they undo. */
   readonly undoing: Map<CallId, Promise<Undone>>;
   /** Rollbacks that this process is working on. */
@@ -144,6 +148,7 @@ export interface NestedRequest {
   readonly tool: string;
   readonly args: Json;
   readonly key: string;
+  readonly wait_seconds?: number;
   readonly session?: string;
 }
 
@@ -201,6 +206,7 @@ export function createShell(parts: Omit<Shell, 'live'>): Shell {
       approvalWaiters: new Map(),
       runsApproved: new Set(),
       tickets: createLiveTickets(),
+      runsLater: new Set(),
       undoing: new Map(),
       rollingBack: new Set(),
       health: new Map(),

@@ -72,6 +72,8 @@ test('the commands and their options', () => {
     'calls show': ['config', 'file', 'json'],
     'calls in-doubt': ['agent', 'tool', 'session', 'limit', 'before', 'config', 'file', 'json'],
     'calls settle': ['happened', 'result', 'by', 'force', 'config', 'file', 'json'],
+    'calls cancel': ['config', 'file', 'url', 'key', 'key-file', 'json'],
+    'sessions cancel': ['turn', 'config', 'file', 'url', 'key', 'key-file', 'json'],
     'tickets ls': ['queue', 'all', 'limit', 'before', 'config', 'file', 'url', 'key', 'key-file', 'json'],
     'tickets show': ['config', 'file', 'url', 'key', 'key-file', 'json'],
     'tickets take': ['give-back', ...atGateway],

@@ -13,6 +13,7 @@ import * as api from '../../src/index.ts';
 test('the package exports exactly these values', () => {
   assert.deepEqual(Object.keys(api).sort(), [
     'GatewayError',
+    'StageCallError',
     'ToolDefinitionError',
     'ToolFailure',
     'WorkflowDefinitionError',

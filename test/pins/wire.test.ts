@@ -55,6 +55,7 @@ test('the kinds of journal records', () => {
     'dispatched',
     'settled',
     'retry_planned',
+    'stage_phase',
     'attempt_started',
     'attempt_finished',
     'failure_classified',

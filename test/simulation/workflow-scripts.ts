@@ -54,7 +54,7 @@ export function follow(
       const end = fate(life, 'reply');
       if (end === 'dies before') return crash(life, 'before a reply left');
       answered = true;
-      scheduler.say(() => `${phase.what} hears ${JSON.stringify(answer).slice(0, 400)}`);
+      scheduler.say(() => `${phase.what} hears ${String(JSON.stringify(answer)).slice(0, 400)}`);
       if (end === 'dies after') crash(life, 'after a reply');
       if (phase.ends(answer, walk)) follow(walk, rest, fate, over);
       else scheduler.after(againMs, null, '', ask);

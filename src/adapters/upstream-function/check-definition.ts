@@ -14,6 +14,7 @@ import type { DeclaredRecovery, OperationKey } from '../../core/recovery/declare
 import { declaredRecovery } from './declared-recovery.ts';
 import { sourceOfBody } from './isolate/body-source.ts';
 import { declareSchema, type DeclaredSchema } from './declared-schema.ts';
+import type { CheckedStage } from './stage/check-stage.ts';
 import type { ToolContext } from './tool-context.ts';
 
 export class ToolDefinitionError extends Error {
@@ -47,7 +48,9 @@ export type ToolBody =
   | { readonly kind: 'here'; readonly run: LocalBody; readonly neverBlocks: boolean }
   | ThreadBody
   | { readonly kind: 'source'; readonly expression: string }
-  | { readonly kind: 'module'; readonly url: string };
+  | { readonly kind: 'module'; readonly url: string }
+  /** In this thread, phase by phase. */
+  | { readonly kind: 'stage'; readonly stage: CheckedStage };
 
 export interface CheckedTool {
   readonly name: string;

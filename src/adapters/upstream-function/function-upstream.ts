@@ -15,6 +15,7 @@ import { judgeArguments } from './declared-schema.ts';
 import { checkedTool, type Tool } from './tool.ts';
 import { servicesOf, noServices, type BodyServices } from './body-services.ts';
 import { createModuleThreads, type Frozen, type ModuleThreads } from './isolate/module-thread.ts';
+import { runStage } from './stage/run-stage.ts';
 import { contextFacts, createContext, type ToolContext } from './tool-context.ts';
 import { watchEventLoop, type LoopWatch } from './watch-event-loop.ts';
 import {
@@ -167,7 +168,7 @@ interface Places {
 }
 
 async function runIn(
-  { pool, threads, loop }: Places,
+  { pool, threads, loop, maxDepth }: Places,
   { name, body }: CheckedTool,
   attempt: Attempt,
   signal: AbortSignal,
@@ -183,6 +184,8 @@ async function runIn(
         createContext(facts, signal, services),
         signal,
       );
+    case 'stage':
+      return loop.run(name, () => runStage(body.stage, attempt, signal, maxDepth)) as Promise<UpstreamResult>;
     case 'thread':
       return threads.run({ body, args, facts, services }, signal);
     default:

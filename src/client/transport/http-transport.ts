@@ -53,6 +53,15 @@ export function httpTransport(options: HttpOptions): Transport {
       const init = { method: 'POST', headers, body: JSON.stringify(session === undefined ? {} : { session }) };
       return exchange(ask, `${base}/v1/complete`, init, answerTimeoutSeconds, signal);
     },
+    cancel(target, signal) {
+      const headers = { 'content-type': 'application/json', accept: 'application/json', authorization };
+      const [path, body] =
+        'call' in target
+          ? [`calls/${encodeURIComponent(target.call)}`, null]
+          : [`sessions/${encodeURIComponent(target.session)}`, target.turn === undefined ? {} : { turn: target.turn }];
+      const init = { method: 'POST', headers, body: JSON.stringify(body ?? {}) };
+      return exchange(ask, `${base}/v1/${path}/cancel`, init, answerTimeoutSeconds, signal);
+    },
   };
 }
 

@@ -2,7 +2,7 @@
 import type { ApprovalView } from '../../core/approval/approval-view.ts';
 import type { Reply } from '../../core/call/reply.ts';
 import { mustBeOptions, mustBeText } from '../check-options.ts';
-import type { Answer, Transport } from './transport.ts';
+import type { Answer, CancelTarget, Transport } from './transport.ts';
 
 interface Who {
   readonly agent?: string;
@@ -13,6 +13,7 @@ interface Who {
 export interface InProcessGateway {
   handle(value: unknown, options?: Who & { readonly signal?: AbortSignal }): Promise<Reply>;
   reply(callId: string, options?: Who): Promise<Reply | null>;
+  cancel?(target: CancelTarget, options?: Who): Promise<string>;
   complete?(value: { readonly session?: string }, options?: Who): Promise<Reply>;
   readonly approvals?: {
     wait(
@@ -69,6 +70,7 @@ export function inProcessTransport(gateway: InProcessGateway, options: InProcess
             return asked(() => approvals.wait(approvalId, { seconds }, options));
           },
         }),
+    ...(gateway.cancel === undefined ? {} : { cancel: (target) => asked(async () => gateway.cancel?.(target, who)) }),
     ...(gateway.complete === undefined
       ? {}
       : {

@@ -21,6 +21,7 @@ import { completeSession } from '../../shell/completion/complete.ts';
 import { reportCredentials } from '../../shell/look/report-credentials.ts';
 import { evaluateCall } from '../../shell/look/evaluate.ts';
 import { handleCall, handleUnfit } from '../../shell/call/handle-call.ts';
+import { cancel } from '../../shell/ending/cancel.ts';
 import { openPlainSession } from '../../shell/session/find-session.ts';
 import type { JsonObject } from '../../core/values/json.ts';
 import { policyHash, gapsOf } from '../../shell/upkeep/record-runtime.ts';
@@ -77,6 +78,7 @@ export function openHttpDoor(order: HttpDoorOrder, { current }: LastingGateway, 
     },
     unfit: (errors, who) => handleUnfit(errors, who, shell()),
     evaluate: (raw, who) => evaluateCall(raw, who, shell()),
+    cancel: (target, who) => cancel(target, who, shell()),
     openSession: (who, ceiling) => openPlainSession(who, ceiling, shell()),
     get workflows(): WorkflowService {
       const service = createWorkflowService(shell());

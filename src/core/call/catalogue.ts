@@ -35,6 +35,8 @@ export interface CredentialUse {
 export interface ToolEntry {
   readonly name: string;
   readonly description: string;
+  /** It runs phase by phase, and goes on after a crash. */
+  readonly isStage?: true;
   readonly effectClass: EffectClass;
   readonly timeoutMs: number;
   /** For `keyed`: how long the upstream remembers our key. A resend after that is a second write. */

@@ -4,6 +4,7 @@
  */
 import { approvalRoutes } from './approval-routes.ts';
 import { budgetRoutes } from './budget-routes.ts';
+import { cancelRoutes } from './cancel/cancel-routes.ts';
 import { callLookRoutes } from './look/call-look-routes.ts';
 import { consoleRoutes } from './console/console-routes.ts';
 import { sessionStatusNames } from './http-bodies.ts';
@@ -145,6 +146,7 @@ export const httpRoutes = {
     body: null,
     answer: 'HistoryPage',
   },
+  ...cancelRoutes,
   ...sessionLookRoutes,
   ...approvalRoutes,
   ...approvalLookRoutes,

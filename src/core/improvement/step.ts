@@ -68,6 +68,7 @@ export interface ChangeReleased {
 
 export interface RolledBack {
   readonly kind: 'release_rolled_back';
+  readonly id: string;
   readonly release: string;
   /** The one that is in force again. */
   readonly playbook: string;
@@ -125,7 +126,7 @@ const shapes: Readonly<Record<StepKind, Shape>> = {
     breaks: whole,
   },
   change_released: { id: text, proposal: text, playbook: text, policy: textOrNull, forced: truth },
-  release_rolled_back: { release: text, playbook: text },
+  release_rolled_back: { id: text, release: text, playbook: text },
 };
 
 function parsed(body: string): JsonObject | null {

@@ -50,6 +50,7 @@ export const recordKinds = {
   dispatched: 'one incarnation won the right to send one attempt',
   settled: 'the attempt ended and the call got its outcome',
   retry_planned: 'the attempt ended without effect or is safe to repeat; it will be sent again',
+  stage_phase: 'a stage begins this phase, with what the earlier ones gave',
   attempt_started: 'the call is sent again',
   attempt_finished: 'an attempt failed, and this is what came of it',
   failure_classified: 'a failed attempt got its verdict',

@@ -5,6 +5,7 @@
 import type { CallId, SessionId } from '../call/call.ts';
 import { canonicalText } from '../values/canonical.ts';
 import type { Json, JsonObject } from '../values/json.ts';
+import { readLater } from './stage-rule.ts';
 import type { ActionEntry, Projection, Snapshot, Workflow } from './workflow.ts';
 
 /** A step whose outcome nobody knew: still in doubt, or settled as a success that has not moved the state yet. */
@@ -82,7 +83,8 @@ export function withDueFired(step: StepFact, nowMs: number): StepFact {
   const { machine } = step.workflow;
   let ahead = step.snapshot;
   for (let fired = 0; fired < maxFired && !ahead.done; fired++) {
-    const [timer] = ahead.timers;
+    // A stage that is tried again is a call of its own: where it leads nobody knows.
+    const timer = ahead.timers.find((each) => readLater(each) === null);
     if (timer === undefined || timer.dueAtMs > nowMs) break;
     const moved = machine.fire(ahead, timer, nowMs);
     // The session will be stopped for repair.

@@ -22,6 +22,7 @@ import {
   rollBackRelease,
 } from './improvement/improvement-routes.ts';
 import { createConsoleLink, readConsoleSession, signIn, signOut } from './console/console-routes.ts';
+import { cancelCall, cancelSession } from './cancel/cancel-routes.ts';
 import type { StreamRoute } from './event-streams.ts';
 import {
   applyPolicy,
@@ -77,6 +78,8 @@ export const handlers: Readonly<Record<Exclude<RouteName, StreamRoute>, Handler>
   resetSession,
   forkSession,
   acceptSession,
+  cancelCall,
+  cancelSession,
   readHistory,
   readSessionGraph,
   readSessionState,

@@ -1,5 +1,6 @@
 /** What the HTTP door needs of the gateway, as functions, and its options with their defaults. */
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
+import type { CancelTarget, Cancelled } from '../../shell/ending/cancel.ts';
 import type { Principal } from '../../core/call/call.ts';
 import type { FieldError } from '../../core/call/catalogue.ts';
 import type { Explanation } from '../../core/gates/explain.ts';
@@ -133,6 +134,7 @@ export interface HttpDoorParts {
   evaluate(raw: unknown, who: Principal): Promise<Explanation | ErrorReply>;
   /** Opens a session without a workflow; `ceiling` limits how far its calls may reach. */
   openSession(who: Principal, ceiling: Reach | null): Promise<PlainSession | ErrorReply>;
+  cancel(target: CancelTarget, who: Principal): Promise<Cancelled>;
   readonly workflows: WorkflowService;
   readonly view: TenantView;
   readonly looks: Looks;

@@ -15,6 +15,7 @@ import type { Kept } from '../../core/partial/kept-parts.ts';
 import type { Dispatch } from '../../core/recovery/dispatch.ts';
 import type { Trouble } from '../../core/recovery/plan.ts';
 import { unreachable } from '../../core/values/unreachable.ts';
+import type { StageEnd } from '../../ports/stage.ts';
 import type { ReversalOrder } from '../../ports/store.ts';
 import { type Failure, makeFailure, type UpstreamResult } from '../../ports/upstream.ts';
 import { interpretItems, type ItemsFound, type SentItems } from './interpret-items.ts';
@@ -36,6 +37,8 @@ export interface Interpreted {
   readonly credentials?: readonly CredentialHandle[];
   /** What the tool returned, as JSON; absent unless it did. */
   readonly result?: Json;
+  /** Of a stage: what its end does to the workflow. */
+  readonly stage?: StageEnd;
   /** Its items, if some of them failed. */
   readonly items?: Extract<ItemsFound, { kind: 'found' }>;
   /** What is kept while the failed items are sent again. */
@@ -63,8 +66,8 @@ export function interpretResult(
   switch (end.kind) {
     case 'came_back':
       return end.result.kind === 'returned'
-        ? interpretOutput(call, end.result, sent, limits)
-        : interpretFailure(call, end.result.failure, limits);
+        ? { ...interpretOutput(call, end.result, sent, limits), ...stageOf(end.result) }
+        : { ...interpretFailure(call, end.result.failure, limits), ...stageOf(end.result.failure) };
     case 'timed_out':
       return {
         event: { kind: 'failed', attempt: call.attempt, effect: 'unknown' },
@@ -86,6 +89,9 @@ export function interpretResult(
       return unreachable(end);
   }
 }
+
+const stageOf = ({ stage }: { readonly stage?: StageEnd }): Pick<Interpreted, 'stage'> =>
+  stage === undefined ? {} : { stage };
 
 type Returned = Extract<UpstreamResult, { kind: 'returned' }>;
 

@@ -28,7 +28,8 @@ import { canonicalText } from '../../core/values/canonical.ts';
 import type { Json } from '../../core/values/json.ts';
 import { readEvidenceAgain } from '../evidence/read-evidence.ts';
 import { recoveryOf, type Shell } from '../shell.ts';
-import type { Interpreted } from './interpret-result.ts';
+import { makeFailure } from '../../ports/upstream.ts';
+import { type Interpreted, interpretFailure } from './interpret-result.ts';
 import { probe } from './probe.ts';
 import { hasRetryToken, noteAttempt, noteRetry } from './upstream-health.ts';
 import type { Work } from './work.ts';
@@ -45,6 +46,16 @@ export type NextMove =
 
 /** `known`: what this process has tried before; null if it does not know. */
 export async function nextMove(
+  call: Call,
+  ended: Interpreted,
+  known: History | null,
+  work: Work,
+  shell: Shell,
+): Promise<NextMove> {
+  return leavesFor(call, ended, work, shell) ?? afterEnd(call, ended, known, work, shell);
+}
+
+async function afterEnd(
   call: Call,
   ended: Interpreted,
   known: History | null,
@@ -82,6 +93,22 @@ export async function nextMove(
   noteRetry(recovery, trouble.classification.verdict === 'rate_limited', shell);
   const { atMs, pauseMs } = planned;
   return { kind: 'retry', ended: { ...ended, dispatch }, atMs, pauseMs, history: remember(history, trouble, planned) };
+}
+
+const interruptedMs = 1_000;
+
+/**
+ * INVARIANT: a stage that the closing gateway stops, or whose phase the store could not record, is in no doubt: it goes
+ * on, at the next start or in a moment.
+ */
+function leavesFor(call: Call, ended: Interpreted, { tool }: Work, shell: Shell): NextMove | null {
+  if (tool.isStage !== true) return null;
+  const { draining } = shell.live;
+  if (ended.stage?.leaves !== true && !(draining && ended.event.kind === 'cancelled')) return null;
+  const failure = makeFailure('unknown', 'the stage was interrupted, and goes on', { effect: 'unknown' });
+  const left = interpretFailure(call, failure, shell.limits);
+  const pauseMs = draining ? 0 : interruptedMs;
+  return { kind: 'retry', ended: left, atMs: shell.ports.clock.nowMs() + pauseMs, pauseMs, history: nothingTried };
 }
 
 /** Sends the failed items of a partial result again, if that is declared; the others are kept. */

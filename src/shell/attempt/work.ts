@@ -21,6 +21,7 @@ import type { SentItems } from './interpret-items.ts';
 import type { CancelScope } from '../../core/call/answer.ts';
 import type { CallEvent } from '../../core/call/lifecycle.ts';
 import { invariant } from '../../core/values/unreachable.ts';
+import { stageJournal } from '../stage/stage-journal.ts';
 import { recordedClient } from './record-interaction.ts';
 import { suppressedIn } from '../upkeep/record-suppressed.ts';
 import { advanceAll, type CommitParts, note, toTransition } from '../ending/transition.ts';
@@ -98,6 +99,7 @@ export function attemptOf(call: Call, work: Work, shell: Shell): Attempt {
     relay: work.relay?.(call.id),
     callTool: callToolFor(call, work.bodyOf ?? call, shell),
     credentials: handlesFor(work.tool, call.agent, shell),
+    ...(work.tool.isStage === true ? { stage: stageJournal(call, shell) } : {}),
     suppressed: suppressedIn(call, shell),
     egress: egressOf(call.agent, shell),
   };
@@ -116,14 +118,20 @@ function callToolFor({ id, tenant, agent, session }: Call, bodyOf: BodyOf, shell
   let calls = 0;
   /** Where its calls run that may reach no further than its own session; known with the first reply. */
   let within: string | null = null;
-  return async (tool, args) => {
-    calls += 1;
-    const request = { tool, args, key: `${id}/${calls}`, ...(within === null ? {} : { session: within }) };
+  return async (tool, args, name) => {
+    if (name === undefined) calls += 1;
+    const key = `${id}/${name ?? calls}`;
+    // A stage that goes on may find its call under way: it waits for that.
+    const waits = name === undefined ? {} : { wait_seconds: stageWaitSeconds };
+    const request = { tool, args, key, ...waits, ...(within === null ? {} : { session: within }) };
     const reply = await shell.live.callTool(request, { tenant, agent }, bodyOf, within === null ? ceiling : null);
     if (ceiling !== null) within ??= reply.session;
     return { reply, effect: effectOfReply(reply, tool, shell) };
   };
 }
+
+/** Between two looks at a call of a stage that takes long. */
+const stageWaitSeconds = 60;
 
 function effectOfReply(reply: Reply, tool: string, shell: Shell): Effect {
   if ('error' in reply) return reply.effect;

@@ -6,6 +6,7 @@ import type { Decision } from '../../core/call/decide.ts';
 import type { Request } from '../../core/call/call.ts';
 import { refused as refusedReply } from '../../core/call/answer.ts';
 import type { ErrorReply } from '../../core/call/reply.ts';
+import { invariant } from '../../core/values/unreachable.ts';
 import type { GateName } from '../../core/gates/gate.ts';
 import type { StepFact } from '../../core/workflow/step.ts';
 import { reactTo, type Reaction } from '../ending/error-edge.ts';
@@ -59,6 +60,7 @@ function moveOf({ call }: RefusedCall, reaction: Reaction, step: StepFact, shell
     const parts = { ...guards, workflow: { ...free, snapshot } };
     return { parts, body: { refused: facts }, nextActions: nextActions(shell, call, after), view };
   }
+  invariant(reaction.kind === 'failed', 'a refusal aborts nothing');
   const becomes = { state: 'stopped', reason: 'repair' } as const;
   const notes = [stoppedNote(call, reaction, step)];
   const body = { refused: { edge: reaction.event } };

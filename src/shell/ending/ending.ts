@@ -14,6 +14,7 @@ import { keptOnRecord, type KeptParts, partsOf } from './kept-parts.ts';
 import type { CommitParts } from './transition.ts';
 import type { Notice } from '../../core/call/reply.ts';
 import { operationOf, type StepFact, withDueFired } from '../../core/workflow/step.ts';
+import type { StageEnd } from '../../ports/stage.ts';
 import type { ReversalOrder, Session, StoredCall } from '../../ports/store.ts';
 import { type Undoing, undoingOnRecord } from '../reversal/undoing.ts';
 import type { Step, Work } from '../attempt/work.ts';
@@ -33,6 +34,10 @@ export interface Ending {
   readonly say: Say;
   /** What the tool returned; absent unless it did. It moves the workflow. */
   readonly result?: Json | undefined;
+  /** The step goes on and takes its turn again, for this operation. */
+  readonly takesTurnFor?: string;
+  /** Of a stage: what its end does to the workflow. */
+  readonly stage?: StageEnd | undefined;
   /** What the attempt used that ended without a result. */
   readonly use?: AttemptUse | undefined;
   /** The earlier step whose result this call takes instead of sending anything. */
@@ -88,6 +93,8 @@ export interface CallContext {
   readonly hasTurn: boolean;
   /** Of a step that ends later than it ran, or elsewhere: where its session stands, if the end may move it. */
   readonly standing?: Step | null;
+  /** Its doubt ends with those of its own calls. */
+  readonly isStage?: boolean;
   readonly envelope: (call: Call) => Envelope;
   /** What the reply says beside the outcome. */
   readonly notices: readonly Notice[];
@@ -110,6 +117,7 @@ export function contextHere(work: Work, shell: Shell): CallContext {
   return {
     step,
     hasTurn: false,
+    isStage: work.tool.isStage === true,
     envelope: (call) => envelopeOf(call, shell, step),
     notices: work.notices ?? [],
     reportsWithinMs: work.tool.reportsWithinMs,
@@ -139,6 +147,7 @@ export async function contextElsewhere(call: StoredCall, next: Call, shell: Shel
   return {
     step: null,
     hasTurn: hasRun && session !== null && session.workflow !== null,
+    isStage: tool?.isStage === true,
     standing: session === null || session.workflow === null ? null : await standingOf(call, next, shell),
     envelope: () => envelope,
     notices: hasRun ? await noticesOf(call.id, shell) : [],

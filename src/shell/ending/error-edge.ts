@@ -8,7 +8,10 @@ import type { Json, JsonObject } from '../../core/values/json.ts';
 import { invariant } from '../../core/values/unreachable.ts';
 import { errorAsJson, failedOutcome, outcomeEvent, stepErrorOf } from '../../core/workflow/step-error.ts';
 import { type StepFact, type StepView, viewAfter, withDueFired } from '../../core/workflow/step.ts';
-import type { Moved } from '../../core/workflow/workflow.ts';
+import { laterOf, maxLaterRounds, withContext, withLater, withoutLater } from '../../core/workflow/stage-rule.ts';
+import type { Resolution } from '../../core/taxonomy.ts';
+import type { Moved, Snapshot } from '../../core/workflow/workflow.ts';
+import type { StageEnd } from '../../ports/stage.ts';
 import type { SnapshotDraft, StoredCall } from '../../ports/store.ts';
 import type { Step } from '../attempt/work.ts';
 import { maskInputs } from '../mask.ts';
@@ -23,29 +26,62 @@ export type Reaction =
       readonly after: StepFact;
       readonly view: StepView;
       readonly facts: JsonObject;
+      /** What helps, where it is not what the edge leads to. */
+      readonly resolution?: Resolution;
     }
+  /** The workflow is given up: its session is rolled back and closed. */
+  | { readonly kind: 'aborted' }
   /** The author's own code threw: the session is stopped. */
   | (Extract<Moved, { kind: 'failed' }> & { readonly event: string });
 
 /** Null if nothing moves: no edge, or nothing that a machine hears of. */
 export function reactTo(
-  call: Pick<Call, 'tool' | 'agent' | 'session'>,
+  call: Pick<Call, 'id' | 'tool' | 'agent' | 'session'>,
   reply: RestingReply,
   { fact, inputs }: Step,
   shell: Shell,
+  stage?: StageEnd,
 ): Reaction | null {
   const error = stepErrorOf(reply);
-  if (error === null || !hasOutcome(fact, call.tool, failedOutcome)) return null;
+  if (error === null) return null;
+  if (stage?.resolution?.kind === 'abort') return { kind: 'aborted' };
+  const later = laterReaction(call, fact, stage, shell);
+  if (later !== null) return later;
+  const told = { inputs: maskInputs(inputs, call.agent, shell), error: errorAsJson(error) };
   const now = shell.ports.clock.nowMs();
-  const event = {
-    type: outcomeEvent(call.tool, failedOutcome),
-    inputs: maskInputs(inputs, call.agent, shell),
-    error: errorAsJson(error),
-  };
-  const reacted = fact.workflow.machine.react(fact.snapshot, event, now);
-  if (reacted.kind === 'stays') return null;
-  if (reacted.kind === 'failed') return { ...reacted, event: event.type };
-  return movedTo(call.session, reacted.snapshot, fact, event.type, shell);
+  const snapshot = standingAfter(fact.snapshot, call.tool, stage);
+  // What a stage names comes first; where nothing hears it, it has failed like anything else.
+  for (const outcome of new Set([stage?.outcome ?? failedOutcome, failedOutcome])) {
+    if (!hasOutcome(fact, call.tool, outcome)) continue;
+    const type = outcomeEvent(call.tool, outcome);
+    const reacted = fact.workflow.machine.react(snapshot, { type, ...told }, now);
+    if (reacted.kind === 'failed') return { ...reacted, event: type };
+    if (reacted.kind === 'moved') return movedTo(call.session, reacted.snapshot, fact, type, shell);
+  }
+  return null;
+}
+
+/** A stage that is tried again later: its session waits for the time with everything else still possible. */
+function laterReaction(
+  call: Pick<Call, 'id' | 'tool' | 'session'>,
+  fact: StepFact,
+  stage: StageEnd | undefined,
+  shell: Shell,
+): Reaction | null {
+  if (stage?.resolution?.kind !== 'retry_later') return null;
+  const { afterMs } = stage.resolution;
+  const round = (laterOf(fact.snapshot, call.tool)?.round ?? 0) + 1;
+  if (round > maxLaterRounds) return null;
+  const dueAtMs = shell.ports.clock.nowMs() + afterMs;
+  const snapshot = withLater(fact.snapshot, { action: call.tool, call: call.id, round, dueAtMs });
+  const moved = movedTo(call.session, Object.freeze(snapshot), fact, outcomeEvent(call.tool, 'retry_later'), shell);
+  const facts = { ...moved.facts, retry_at_ms: dueAtMs, round };
+  return { ...moved, facts, resolution: { type: 'retry_after', retry_after_seconds: Math.ceil(afterMs / 1_000) } };
+}
+
+/** What a step of this action starts from when its end moves the state: with what its stage has set up. */
+export function standingAfter(snapshot: Snapshot, action: string, stage: StageEnd | undefined): Snapshot {
+  return withContext(withoutLater(snapshot, action), stage?.context ?? {});
 }
 
 export function movedTo(
@@ -89,7 +125,8 @@ export async function standingNow(
   return readStanding(call, shell);
 }
 
-async function readStanding(
+/** Null unless the session is open and pinned to the workflow that is served. */
+export async function readStanding(
   { session: id }: { readonly session: SessionId | null; readonly id: CallId },
   shell: Shell,
 ): Promise<StepFact | null> {

@@ -91,7 +91,8 @@ export function ticketOf(
     reason,
     openedAtMs,
     dueAtMs: dueMs === null ? null : openedAtMs + dueMs,
-    expiresAtMs: expiresMs === null ? null : openedAtMs + expiresMs,
+    // INVARIANT: a doubt has somebody who looks at it until it is settled, whatever its queue says.
+    expiresAtMs: expiresMs === null || call.state === 'IN_DOUBT' ? null : openedAtMs + expiresMs,
     fence,
   };
 }

@@ -81,7 +81,7 @@ export async function settleLate(call: Call, ended: Interpreted, context: CallCo
 }
 
 function endingOf(
-  { event, say, result, use, facts, payloads, dispatch, reverse }: Interpreted,
+  { event, say, result, use, facts, payloads, dispatch, stage, reverse }: Interpreted,
   elapsedMs: number | null,
 ): Ending {
   const elapsed: JsonObject = elapsedMs === null ? {} : { elapsed_ms: Math.round(elapsedMs) };
@@ -92,6 +92,7 @@ function endingOf(
     use,
     payloads,
     dispatch,
+    stage,
     ...(reverse === undefined ? {} : { reverse }),
     record: ({ next, effect, facts: added }) => ({ attempt: next.attempt, effect, ...elapsed, ...added, end: facts }),
   };

@@ -16,10 +16,21 @@ import { maskInputs } from '../mask.ts';
 import { digestOf, draftOf } from '../session/position.ts';
 import type { Shell } from '../shell.ts';
 import { envelopeOfStep, type EndAddition, type EndRider, type Move, type Say } from './ending.ts';
-import { type Reaction, reactTo } from './error-edge.ts';
+import { outcomeEvent } from '../../core/workflow/step-error.ts';
+import { type Reaction, reactTo, standingAfter } from './error-edge.ts';
+import { invariant } from '../../core/values/unreachable.ts';
+import { startRollback } from '../reversal/start-rollback.ts';
 import { noChange, note } from './transition.ts';
 
 export const workflowRider: EndRider = (move, shell) => {
+  const added = endInWorkflow(move, shell);
+  const { from, next, context } = move;
+  // The doubt of a stage is looked at again: it ends with the doubts of its calls.
+  const isDue = context.isStage === true && next.state === 'IN_DOUBT' && from.state !== 'IN_DOUBT';
+  return isDue ? { ...added, dueAtMs: shell.ports.clock.nowMs() + shell.limits.firstProbeMs } : added;
+};
+
+const endInWorkflow: EndRider = (move, shell) => {
   const { step, hasTurn, standing = null } = move.context;
   if (step !== null) return endStep(move, step, shell);
   const change = hasTurn ? turnChange(move) : null;
@@ -35,7 +46,8 @@ const heardStates: ReadonlySet<Call['state']> = new Set(['FAILED', 'SUCCEEDED', 
 function reactionTo(move: Move, step: Step, say: Say, shell: Shell): Reaction | null {
   const { from, next, effect } = move;
   if (from.state === '(none)' || !heardStates.has(next.state)) return null;
-  return reactTo(next, say(envelopeOfStep(next, step.fact, shell, step.inputs), effect), step, shell);
+  const reply = say(envelopeOfStep(next, step.fact, shell, step.inputs), effect);
+  return reactTo(next, reply, step, shell, move.ending.stage);
 }
 
 interface Reacting {
@@ -50,17 +62,21 @@ function react(move: Move, reaction: Reaction, { fact, say, change }: Reacting, 
   const { next } = move;
   const workflow = change ?? { ...noChange, turn: 'free' as const };
   if (reaction.kind === 'moved') {
-    const { snapshot, after, view, facts } = reaction;
+    const { snapshot, after, view, facts, resolution } = reaction;
     // In doubt, or while it waited for a person, the call has no turn: nobody else may have it now.
     const hasTurn = move.from.state === 'DISPATCHED' || move.from.state === 'RETRY_WAIT';
     const turn = hasTurn ? workflow.turn : 'free';
     return {
       envelope: { ...envelopeOfStep(next, after, shell), step: view },
-      say: (envelope, effect) => resolvedThere(say(envelope, effect)),
+      say: (envelope, effect) => {
+        const told = resolvedThere(say(envelope, effect));
+        return resolution === undefined ? told : { ...told, resolution };
+      },
       parts: { workflow: { ...workflow, turn, snapshot }, expectSeq: fact.seq },
       facts,
     };
   }
+  if (reaction.kind === 'aborted') return abort(move, workflow, fact, shell);
   const becomes = { state: 'stopped', reason: 'repair' } as const;
   return {
     envelope: { ...envelopeOfStep(next, fact, shell), nextActions: [] },
@@ -100,7 +116,7 @@ function advanceState(move: Move, result: Json, step: Step, shell: Shell): EndAd
   const { next: call } = move;
   const { fact } = step;
   const now = shell.ports.clock.nowMs();
-  const moved = apply(call, step, result, now, shell);
+  const moved = apply(move, step, result, now, shell);
   if (moved.kind === 'failed') return stopForRepair(move, moved, fact, shell);
   const snapshot = draftOf(moved.snapshot);
   const digest = digestOf(call.session as NonNullable<Call['session']>, snapshot.text, shell);
@@ -116,7 +132,12 @@ function advanceState(move: Move, result: Json, step: Step, shell: Shell): EndAd
 function turnChange({ from, next, ending }: Move): WorkflowChange {
   // INVARIANT: the earlier fence goes with the same stroke that moves the state: a result is adopted once.
   if (ending.adopts !== undefined) return { ...noChange, turn: 'free', call: ending.adopts, fence: 'lifted' };
-  const settled = from.state === 'IN_DOUBT' && (next.state === 'FAILED' || next.state === 'CLOSED_UNKNOWN');
+  const { takesTurnFor: operation } = ending;
+  if (operation !== undefined) return { ...noChange, turn: 'take', call: next.id, operation, fence: 'lifted' };
+  // A failure that had an effect leaves no result to adopt.
+  const failed = ending.events.some(({ kind }) => kind === 'failed');
+  const ended = next.state === 'FAILED' || next.state === 'CLOSED_UNKNOWN' || (failed && next.state === 'SUCCEEDED');
+  const settled = from.state === 'IN_DOUBT' && ended;
   const raised = next.state === 'IN_DOUBT' && from.state !== 'IN_DOUBT';
   return {
     ...noChange,
@@ -127,10 +148,41 @@ function turnChange({ from, next, ending }: Move): WorkflowChange {
   };
 }
 
+/** A stage gave its workflow up: what its session did is undone, and it takes no further step. */
+function abort({ next, ending }: Move, workflow: WorkflowChange, fact: StepFact, shell: Shell): EndAddition {
+  const resolution = { type: 'replan', reason: 'the workflow was aborted; open a new session' } as const;
+  const { session, tenant, agent } = next;
+  invariant(session !== null, 'a step has a session');
+  return {
+    envelope: { ...envelopeOfStep(next, fact, shell), nextActions: [] },
+    say: (envelope, effect) => ({ ...ending.say(envelope, effect), resolution }) as RestingReply,
+    parts: { ...startRollback({ id: session, tenant, agent }, `step ${next.id}`, 'aborted', shell), workflow },
+    facts: { state_before: fact.digest, state_after: fact.digest, step: fact.seq, edge: 'abort-workflow' },
+  };
+}
+
+interface Applied {
+  readonly next: Call;
+  readonly ending: Pick<Move['ending'], 'stage'>;
+}
+
 /** INVARIANT: guards are asked about the inputs that came; the state is made of nothing that must not be shown. */
-function apply({ tool, agent }: Call, { fact, inputs }: Step, result: Json, nowMs: number, shell: Shell): Moved {
+function apply(
+  { next: { tool, agent }, ending: { stage } }: Applied,
+  { fact, inputs }: Step,
+  result: Json,
+  nowMs: number,
+  shell: Shell,
+): Moved {
   const shown = maskInputs(inputs, agent, shell);
-  return fact.workflow.machine.apply(fact.snapshot, tool, inputs, result, nowMs, shown);
+  const { machine } = fact.workflow;
+  const snapshot = standingAfter(fact.snapshot, tool, stage);
+  const outcome = stage?.outcome ?? null;
+  if (outcome === null) return machine.apply(snapshot, tool, inputs, result, nowMs, shown);
+  const event = outcomeEvent(tool, outcome);
+  const reacted = machine.react(snapshot, { type: event, inputs: shown, result }, nowMs);
+  if (reacted.kind !== 'stays') return reacted;
+  return { kind: 'failed', errorType: 'NotTaken', problem: `no edge of '${event}' was taken` };
 }
 
 function leave(move: Move, { fact: before, inputs }: Step, shell: Shell): EndAddition {
@@ -143,6 +195,7 @@ function leave(move: Move, { fact: before, inputs }: Step, shell: Shell): EndAdd
     const reply = isOver ? ending.say({ ...envelope, nextActions: [] }, effect) : ended;
     return fact.workflow.debugMessages ? withCause(reply, move, shell) : reply;
   };
+  const waitsFor = next.state === 'IN_DOUBT' ? (ending.stage?.waitsFor ?? null) : null;
   const change = from.state === '(none)' ? null : turnChange(move);
   const late = context.standing;
   const standing = late === undefined ? { fact, inputs } : late;
@@ -158,6 +211,7 @@ function leave(move: Move, { fact: before, inputs }: Step, shell: Shell): EndAdd
       state_after: fact.digest,
       step: fact.seq,
       ...(fact.workflow.debugMessages ? { debug_messages: true } : {}),
+      ...(waitsFor === null ? {} : { waits_for: waitsFor }),
     },
   };
 }
@@ -174,7 +228,7 @@ function withDenial(fact: StepFact, { next, ending: { dispatch }, context }: Mov
 /** A read whose result the workflow cannot take has had no effect: it failed, and the session stays where it is. */
 export function asFailedRead(call: Call, ended: Interpreted, step: Step, shell: Shell): Interpreted {
   if (call.effectClass !== 'pure' || ended.result === undefined) return ended;
-  const moved = apply(call, step, ended.result, shell.ports.clock.nowMs(), shell);
+  const moved = apply({ next: call, ending: {} }, step, ended.result, shell.ports.clock.nowMs(), shell);
   if (moved.kind !== 'failed') return ended;
   const failure = {
     ...unfollowed,

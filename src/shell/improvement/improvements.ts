@@ -118,19 +118,21 @@ export function createImprovements(shell: Shell, read: ReadChange): ImprovementS
       return made.ok ? { ...made, report } : made;
     },
     release: (id, by, options) => release(id, by, options, { newId, shell }),
-    rollback: (id, by, note) =>
-      appendStep<Extract<Step, { kind: 'release_rolled_back' }>>(
+    rollback: (id, by, note) => {
+      const own = newId('rb_');
+      return appendStep<Extract<Step, { kind: 'release_rolled_back' }>>(
         ({ releases, stack, steps }) => {
           const found = releases.get(id);
           if (found === undefined) return refuse('not_found', `there is no release '${safeText(id, 64)}'`);
           if (stack.at(-1)?.id !== id) return refuse('moved_on', whyNotOnTop(id, stack.at(-1)?.id));
           const adopted = steps.find((step) => step.kind === 'playbook_adopted');
           const playbook = stack.at(-2)?.playbook ?? adopted?.playbook ?? '';
-          return { step: { kind: 'release_rolled_back', release: id, playbook }, note };
+          return { step: { kind: 'release_rolled_back', id: own, release: id, playbook }, note };
         },
         by,
         shell,
-      ),
+      );
+    },
   };
 }
 

@@ -38,6 +38,8 @@ export interface TenantView {
   sessions(scope: Scope, filter: Omit<SessionWish, 'tenant'>): ReturnType<SessionInspection['sessions']>;
   /** The owner of a session; null if there is no such session in the scope. */
   ownerOf(session: string, scope: Scope): Promise<Principal | null>;
+  /** The agent whose call it is; null if there is none in the scope. */
+  callerOf(call: string, scope: Scope): Promise<Principal | null>;
   /** Records after a position, from the first if null. Records of no tenant (the journal's own) are left out. */
   records(tenant: string, after: Position | null, limit: number): Promise<RecordPage>;
   /** The position of the last record, of whichever tenant. */
@@ -96,6 +98,10 @@ export function createTenantView(shell: Shell): TenantView {
     },
     async ownerOf(session, scope) {
       const found = await store.session(session as SessionId);
+      return found !== null && isInScope(found, scope) ? { tenant: found.tenant, agent: found.agent } : null;
+    },
+    async callerOf(call, scope) {
+      const found = await store.call(call as CallId);
       return found !== null && isInScope(found, scope) ? { tenant: found.tenant, agent: found.agent } : null;
     },
     async records(tenant, after, limit) {

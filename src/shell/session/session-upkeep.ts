@@ -9,6 +9,7 @@ import type { Shell } from '../shell.ts';
 import { canonicalText } from '../../core/values/canonical.ts';
 import { commit } from '../upkeep/commit.ts';
 import { bare, noChange } from '../ending/transition.ts';
+import { readLater } from '../../core/workflow/stage-rule.ts';
 import { maxFired } from '../../core/workflow/step.ts';
 import { digestOf, draftOf, manifestOf, snapshotOf, resumption } from './position.ts';
 
@@ -138,7 +139,8 @@ function isDue({ state, workflow }: Session, shell: Shell): boolean {
 async function fireNext(session: Session, shell: Shell): Promise<boolean> {
   const workflow = shell.workflows.get(session.workflow?.name ?? '');
   const { snapshot, digest } = await snapshotOf(session, shell);
-  const timer = snapshot.timers[0];
+  const timer = snapshot.timers.find((each) => readLater(each) === null);
+  if (timer !== undefined && timer.dueAtMs > shell.ports.clock.nowMs()) return false;
   if (workflow === undefined || timer === undefined) return false;
   const moved = workflow.machine.fire(snapshot, timer, shell.ports.clock.nowMs());
   const goesOn = resumption(session.id, { seq: session.seq, digest }, shell);
@@ -164,11 +166,12 @@ async function fireNext(session: Session, shell: Shell): Promise<boolean> {
   return (await commit({ ...bare(shell), session: change, records }, shell)).kind === 'committed';
 }
 
-/** For the sweeper: fires due timers of sessions that nobody asks about. */
-export async function fireAllDue(shell: Shell): Promise<void> {
-  if (shell.workflows.size === 0) return;
+/** For the sweeper: fires due timers of sessions that nobody asks about. Returns the sessions that were due. */
+export async function fireAllDue(shell: Shell): Promise<readonly SessionId[]> {
+  if (shell.workflows.size === 0) return [];
   // INVARIANT: timers that this gateway may not fire (another workflow version) do not keep others from firing.
   const manifests = [...shell.workflows.values()].map((workflow) => manifestOf(workflow, shell));
   const due = await shell.ports.store.dueSessions(shell.ports.clock.nowMs(), manifests, shell.limits.sweepBatch);
   for (const { id } of due) await fireDue(id, shell);
+  return due.map(({ id }) => id);
 }

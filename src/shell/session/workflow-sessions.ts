@@ -8,6 +8,7 @@ import type { JsonObject } from '../../core/values/json.ts';
 import type { RecordKind } from '../../core/journal/record.ts';
 import type { Reach } from '../../core/policy/policy.ts';
 import { ceilingOf, withCeiling } from '../../core/policy/session-ceiling.ts';
+import { readLater } from '../../core/workflow/stage-rule.ts';
 import type { FenceFact, StepFact } from '../../core/workflow/step.ts';
 import type { Snapshot, Workflow } from '../../core/workflow/workflow.ts';
 import type { CommitResult, Session } from '../../ports/store.ts';
@@ -71,7 +72,10 @@ export async function snapshotToFork(
   // INVARIANT: a fork is pinned to the present workflow, so it takes no state that was made under another one.
   const kept = !Number.isSafeInteger(at) || at < since ? null : await store.snapshot(session.id, at);
   if (kept === null) return { first: await store.firstSnapshot(session.id, since) };
-  return rearmTimers(JSON.parse(kept) as Snapshot, session, at, shell);
+  const snapshot = JSON.parse(kept) as Snapshot;
+  // What is tried again later is a call of the session that it failed in, and is made once.
+  const own = { ...snapshot, timers: snapshot.timers.filter((timer) => readLater(timer) === null) };
+  return rearmTimers(own, session, at, shell);
 }
 
 /** The fork begins now: its timers get the waiting time that was left at the past step. */

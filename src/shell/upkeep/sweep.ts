@@ -8,7 +8,7 @@ import type { StepFact } from '../../core/workflow/step.ts';
 import type { Json } from '../../core/values/json.ts';
 import { mayResend } from '../../core/call/lifecycle.ts';
 import type { StoredCall } from '../../ports/store.ts';
-import { cancelWaiting } from '../ending/cancel.ts';
+import { cancelWaiting, stopCancelledElsewhere } from '../ending/cancel.ts';
 import { start } from '../attempt/start.ts';
 import { markAnswered, storeIsBack } from './commit.ts';
 import { whyNotResend } from '../attempt/work.ts';
@@ -18,6 +18,8 @@ import { heldOnRecord } from '../ending/held-amounts.ts';
 import { noticesOf } from '../ending/ending.ts';
 import { keptOnRecord } from '../ending/kept-parts.ts';
 import { closeOverdueTasks } from '../completion/tasks.ts';
+import { resumeStage } from '../stage/resume-stage.ts';
+import { tryLater } from '../stage/retry-later.ts';
 import { probeDoubt } from './probe-doubts.ts';
 import { recordBreakers } from './record-breakers.ts';
 import { endUnowned, takeOver } from './recover.ts';
@@ -36,6 +38,7 @@ import { suppressed } from '../../core/values/suppressed.ts';
 
 export async function sweep(shell: Shell): Promise<void> {
   await recordUnrecorded(shell);
+  await stopCancelledElsewhere(shell);
   const due = await shell.ports.store.due(shell.ports.clock.nowMs(), shell.limits.sweepBatch);
   await Promise.all(due.map((call) => sweepCall(call, shell)));
   await runAllApproved(shell);
@@ -45,7 +48,7 @@ export async function sweep(shell: Shell): Promise<void> {
   await rollBackAll(shell);
   await endOverdueSpending(shell);
   await countRepeats(shell);
-  await fireAllDue(shell);
+  for (const session of await fireAllDue(shell)) await tryLater(session, shell);
   await closeUnusedSessions(shell);
   await trimSessions(shell);
   await closeOverdueTasks(shell);
@@ -72,7 +75,7 @@ async function sweepCall(call: StoredCall, shell: Shell): Promise<void> {
       await resume(call, now, shell);
       return;
     case 'IN_DOUBT':
-      await probeDoubt(call, shell);
+      if (!(await resumeStage(call, shell))) await probeDoubt(call, shell);
       return;
     default:
       return;

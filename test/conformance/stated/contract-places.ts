@@ -105,6 +105,7 @@ const places: Readonly<Record<string, string>> = {
   sequence: 'src/core/gates/session.ts',
   session: 'src/shell/session/find-session.ts',
   settle: guide('workflows'),
+  stage: guide('stages'),
   start: guide('operations'),
   step: guide('workflows'),
   store: guide('operations'),

@@ -34,6 +34,19 @@ test('[C5-queue-1] a ticket is overdue once and ends once, with two processes an
   assert.ok(!('error' in (await again.pay())));
 });
 
+test('[C5-queue-4] a ticket about a doubt stays, in whatever queue it is', async (t) => {
+  const home = await openTicketHome(t, { tickets: { due_seconds: 60, expires_seconds: 7_200 } });
+  // A failure that nobody recognises, of a write: whether it happened is not known either.
+  const { reply } = await home.failed('unknown', { session: await home.gateway.openSession() });
+  assert.equal(reply.effect, 'unknown');
+  const ticket = `tkt_${reply.call_id.slice('call_'.length)}_unrecognised_failure`;
+  const forbidden = await home.failed();
+  home.clock.pass(3 * hour);
+  const stateOf = async (id: string) => (await home.gateway.tickets.show(id))?.state;
+  await eventually('the other ends', async () => (await stateOf(forbidden.ticket)) === 'closed');
+  assert.equal(await stateOf(ticket), 'open');
+});
+
 test('[C5-queue-2] a queue is answered by those whom it names, and never by who asked', async (t) => {
   const policy = aPolicy([anAgent('local', [['permit', 'pay']])]);
   const home = await openTicketHome(t, { policy, tickets: { queues: { policy_review: { who: ['ann'] } } } });

@@ -13,6 +13,7 @@ export const ofTickets: Readonly<Record<string, string>> = {
   'C5-settle-2': 'retry of a call in doubt sends it once more, by a decision on record',
   'C5-inbox-1': 'approvals and tickets share one inbox, what is due first at the top',
   'C5-queue-1': 'a ticket is overdue once, and ends by itself, on record and for everybody who asked to be told',
+  'C5-queue-4': 'the ticket of a call in doubt does not end by itself, whatever its queue says',
   'C5-queue-2': 'a queue is answered by those whom the file names, and never by who asked',
   'C5-queue-3': 'a ticket is taken, given back and commented on record',
   'C3-forbidden-1':

@@ -49,13 +49,14 @@ function tell(order: number, suppressed: SuppressedByBody): void {
 }
 
 function load(body: IsolatedBody): Promise<Run> {
+  if (body.kind === 'stage') throw new TypeError('a stage runs in the thread of the gateway');
   const known = body.kind === 'source' ? body.expression : body.url;
   const run = loaded.get(known) ?? loadFirst(body);
   loaded.set(known, run);
   return run;
 }
 
-async function loadFirst(body: IsolatedBody): Promise<Run> {
+async function loadFirst(body: Exclude<IsolatedBody, { kind: 'stage' }>): Promise<Run> {
   if (body.kind === 'source') return bodyOfSource(body.expression) as Run;
   const module = (await import(body.url)) as { default?: unknown; run?: unknown };
   const run = module.default ?? module.run;

@@ -3,6 +3,7 @@ import type { EffectClass } from '../../../core/taxonomy.ts';
 import type { Migration, Projection } from '../../../core/workflow/workflow.ts';
 import type { ActionNames, AnyMachine, ContextOf } from './machine-types.ts';
 import type { ValidatorAnswer } from './run-validators.ts';
+import type { StageDefinition } from '../stage/stage-types.ts';
 import type { InputOf, OutputOf, StandardSchema } from '../standard-schema.ts';
 import type { JsonSchema } from '../tool.ts';
 import type { ToolContext } from '../tool-context.ts';
@@ -45,11 +46,23 @@ type InputValidator<Schema, Context> = Schema extends StandardSchema
 
 /** Exactly one of them. */
 type Doing<Schema, Output, Context> =
-  | { readonly run: Run<Schema, Output, Context>; readonly tool?: undefined; readonly isolate?: true }
+  | {
+      readonly run: Run<Schema, Output, Context>;
+      readonly tool?: undefined;
+      readonly isolate?: true;
+      readonly stage?: undefined;
+    }
   /** The tool of the gateway that is called instead of a body. */
-  | { readonly tool: string; readonly run?: undefined; readonly isolate?: undefined }
+  | { readonly tool: string; readonly run?: undefined; readonly isolate?: undefined; readonly stage?: undefined }
   /** A module that exports the body. */
-  | { readonly isolate: URL; readonly run?: undefined; readonly tool?: undefined };
+  | { readonly isolate: URL; readonly run?: undefined; readonly tool?: undefined; readonly stage?: undefined }
+  /** Phases instead of a body. */
+  | {
+      readonly stage: StageDefinition<Given<Schema>, Context, unknown, Resulting<Output>>;
+      readonly run?: undefined;
+      readonly tool?: undefined;
+      readonly isolate?: undefined;
+    };
 
 type ActionDefinition<Schema, Output, Context> = ActionSettings<Schema, Output, Context> &
   Doing<Schema, Output, Context>;

@@ -11,7 +11,8 @@ import type { ActionEntry, Workflow } from '../../../core/workflow/workflow.ts';
 import { ignoreRejection } from '../../../core/workflow/read/copy-json.ts';
 import { sourceOf } from '../../../core/workflow/read/reading.ts';
 import type { Validated, Validator } from '../../../ports/validator.ts';
-import type { CheckedAction } from './check-action.ts';
+import { type CheckedAction, stageOf } from './check-action.ts';
+import { stageTimeoutMs } from '../../../core/workflow/stage-rule.ts';
 import type { CheckedWorkflow } from './check-workflow.ts';
 import { asJson, judgeArguments } from '../declared-schema.ts';
 import { runValidators } from './run-validators.ts';
@@ -118,6 +119,11 @@ function judgeOf(
   }
 }
 
+/** Its own, its workflow's, or what a step like it has. */
+function timeoutOf({ timeoutMs }: CheckedWorkflow, action: CheckedAction, otherwiseMs: number): number {
+  return action.timeoutMs ?? timeoutMs ?? (stageOf(action) === null ? otherwiseMs : stageTimeoutMs);
+}
+
 function entryOf(
   workflow: CheckedWorkflow,
   action: CheckedAction,
@@ -131,7 +137,7 @@ function entryOf(
   const settled = {
     name,
     effectClass,
-    timeoutMs: action.timeoutMs ?? workflow.timeoutMs ?? own.timeoutMs,
+    timeoutMs: timeoutOf(workflow, action, own.timeoutMs),
     dedupeWindowMs: action.effectClass === null ? own.dedupeWindowMs : action.dedupeWindowMs,
     invokes: own.invokes,
     boundTool: tool === null ? null : tool.name,
@@ -152,6 +158,7 @@ function entryOf(
     operation: operationKey === null ? operation : null,
     operations: operation,
     operationOf: keyed(operation, operationKey),
+    ...(stageOf(action) === null ? {} : { isStage: true as const }),
     manifest: canonicalText(declarationOf(action, settled)),
   });
 }
@@ -211,11 +218,13 @@ function keyed(operation: string, operationKey: CheckedAction['operationKey']): 
 /** What a session is pinned to: a body may be mended under it, what the body promises may not change. */
 function declarationOf(action: CheckedAction, settled: Readonly<Record<string, Json>>): JsonObject {
   const { input, output, operationKey, update, validators } = action;
+  const stage = stageOf(action);
   return {
     ...settled,
     input: input?.written ?? null,
     output: output?.written ?? null,
     ...(action.runs.kind === 'body' ? { atomic: action.runs.isAtomic } : {}),
+    ...(stage === null ? {} : { stage: stage.written }),
     ...(operationKey === null ? {} : { operation_key: sourceOf(operationKey) }),
     ...(update === null ? {} : { update: sourceOf(update) }),
     ...(validators.length === 0 ? {} : { validators: validators.map(sourceOf) }),

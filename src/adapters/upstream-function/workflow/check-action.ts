@@ -15,6 +15,9 @@ import {
   type CheckedTool,
   type Loose,
 } from '../check-definition.ts';
+import { defaultLimits } from '../../../core/limits.ts';
+import { failedOutcome, skippedOutcome } from '../../../core/workflow/step-error.ts';
+import { type CheckedStage, checkStage } from '../stage/check-stage.ts';
 import type { DeclaredSchema } from '../declared-schema.ts';
 import { messageOf } from '../describe-throw.ts';
 import type { AnyValidator } from './run-validators.ts';
@@ -57,7 +60,7 @@ const toolKeys = [
   'isolate',
   'blocking',
 ];
-const knownKeys = [...toolKeys, 'tool', 'atomic', 'overlap', 'operation_key', 'validators', 'update'];
+const knownKeys = [...toolKeys, 'tool', 'stage', 'atomic', 'overlap', 'operation_key', 'validators', 'update'];
 /** They are about a body; a tool of the gateway has said its own. */
 const bodyKeys = ['run', 'isolate', 'blocking', 'atomic', 'output'];
 
@@ -91,14 +94,11 @@ export function checkAction(name: string, definition: unknown, report: Report): 
   const given: Loose = definition;
   for (const key of Object.keys(given)) if (!knownKeys.includes(key)) complain(unknownKey(key));
   const { description, tool, input, output } = given;
-  if (description !== undefined && typeof description !== 'string') {
-    complain('its description is no text; say in a sentence what it does');
-  }
   const effect = part(() => (given['effect'] === undefined ? null : effectClassOf(name, given['effect'])), null);
   const isBound = tool !== undefined;
   const checked = {
     name,
-    description: typeof description === 'string' ? description : '',
+    description: descriptionOf(description, complain),
     input: part(() => (input === undefined && isBound ? null : schemaOf(name, 'input', input ?? anyObject)), null),
     output: part(() => (output === undefined || isBound ? null : schemaOf(name, 'output', output)), null),
     effectClass: effect ?? (isBound ? null : 'plain'),
@@ -107,7 +107,7 @@ export function checkAction(name: string, definition: unknown, report: Report): 
       () => (isBound && effect === null ? null : dedupeWindowOf(name, given, effect ?? 'plain')),
       null,
     ),
-    runs: part(() => (isBound ? boundTo(given, complain) : ownBody(name, given)), null),
+    runs: part(() => runsOf(name, given, complain), null),
     overlap: flag(given, 'overlap', complain),
     operationKey: code(given, 'operation_key', complain) as CheckedAction['operationKey'],
     validators: validatorsOf(given['validators'], complain),
@@ -117,9 +117,45 @@ export function checkAction(name: string, definition: unknown, report: Report): 
   const { runs } = checked;
   if (!isRight || runs === null) return null;
   if (runs.kind === 'tool') return { ...checked, runs };
+  if (runs.body.kind === 'stage') return { ...checked, ...ofStage, runs };
   const throwProvesNone = atomic ?? effect === null;
   return { ...checked, runs: { ...runs, isAtomic: atomic === true, throwProvesNone } };
 }
+
+function descriptionOf(given: unknown, complain: Report): string {
+  if (given === undefined || typeof given === 'string') return given ?? '';
+  complain('its description is no text; say in a sentence what it does');
+  return '';
+}
+
+/** A stage is run again after a crash and does each of its calls once: like a write that its upstream deduplicates. */
+const ofStage = {
+  effectClass: 'keyed',
+  dedupeWindowMs: defaultLimits.keyRetentionMs,
+} as const;
+
+/** They are about a body, or write to the context, which only setup does. */
+const notOfStages = ['run', 'tool', 'isolate', 'blocking', 'atomic', 'effect', 'dedupe_window_seconds', 'update'];
+
+function runsOf(name: string, given: Loose, complain: Report): CheckedAction['runs'] | null {
+  const { stage } = given;
+  if (stage === undefined) return given['tool'] === undefined ? ownBody(name, given) : boundTo(given, complain);
+  for (const key of notOfStages)
+    if (given[key] !== undefined) complain(`it has a stage and '${key}'; leave '${key}' out`);
+  const checked = checkStage(stage, complain);
+  if (checked === null) return null;
+  return { kind: 'body', body: { kind: 'stage', stage: checked }, isAtomic: false, throwProvesNone: false };
+}
+
+/** How its steps may end beside their success. */
+export function outcomesOf(action: CheckedAction | null): readonly string[] {
+  const stage = action === null ? null : stageOf(action);
+  if (stage === null) return [failedOutcome];
+  return [failedOutcome, ...(stage.unrecoverable === 'skip' ? [skippedOutcome] : []), ...stage.events];
+}
+
+export const stageOf = ({ runs }: CheckedAction): CheckedStage | null =>
+  runs.kind === 'body' && runs.body.kind === 'stage' ? runs.body.stage : null;
 
 function boundTo(given: Loose, complain: Report): CheckedAction['runs'] | null {
   const { tool } = given;
@@ -137,7 +173,7 @@ function boundTo(given: Loose, complain: Report): CheckedAction['runs'] | null {
 function ownBody(name: string, given: Loose): CheckedAction['runs'] {
   if (given['run'] === undefined && given['isolate'] === undefined) {
     const fix = "write run: async (inputs, ctx) => …, or tool: 'payments/refund'";
-    throw new ToolDefinitionError(name, 'it has neither run nor tool', fix);
+    throw new ToolDefinitionError(name, 'it has neither run nor tool nor stage', fix);
   }
   return { kind: 'body', body: bodyOf(name, given), isAtomic: false, throwProvesNone: false };
 }

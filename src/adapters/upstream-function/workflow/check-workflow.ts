@@ -6,9 +6,10 @@ import type { AnyStateMachine } from 'xstate';
 import { isObject, type JsonObject } from '../../../core/values/json.ts';
 import { compileMachine, defaultMaxStateBytes } from '../../../core/workflow/compile-machine.ts';
 import { nearest } from '../../../core/values/nearest.ts';
+import { failedOutcome, outcomeEvent } from '../../../core/workflow/step-error.ts';
 import type { WorkflowGraph } from '../../../core/workflow/graph.ts';
 import type { Machine, Migration, Projection, RefusalRules } from '../../../core/workflow/workflow.ts';
-import { checkAction, unknownKey, validatorsOf, type CheckedAction } from './check-action.ts';
+import { checkAction, outcomesOf, stageOf, unknownKey, validatorsOf, type CheckedAction } from './check-action.ts';
 import { timeoutOf, ToolDefinitionError, type Loose } from '../check-definition.ts';
 import { messageOf } from '../describe-throw.ts';
 import type { AnyValidator } from './run-validators.ts';
@@ -85,6 +86,7 @@ function check(
   const compiled = compileMachine(machine, {
     name,
     actions: updates,
+    outcomes: new Map([...actions].map(([action, one]) => [action, outcomesOf(one)])),
     maxStateBytes: stateBytes,
   });
   if (!compiled.ok) {
@@ -100,10 +102,27 @@ function check(
     migrations: migrationsOf(given['migrations'], problems),
     debugMessages: debugMessagesOf(given['debug_messages'], problems),
   };
+  if (compiled.ok) problems.push(...stagesWithoutEdges(actions, compiled.graph));
   const found = [...actions].flatMap(([action, one]) => (one === null ? [] : [[action, one] as const]));
   if (!compiled.ok) return null;
   const { graph, written } = compiled;
   return { name, machine: compiled.machine, graph, machineWritten: written, actions: new Map(found), ...rest };
+}
+
+/** What a stage may end as has an edge somewhere, or it leads nowhere. */
+function stagesWithoutEdges(
+  actions: ReadonlyMap<string, CheckedAction | null>,
+  { edges }: WorkflowGraph,
+): readonly string[] {
+  const heard = new Set(edges.flatMap(({ kind, action }) => (kind === 'outcome' ? [action] : [])));
+  return [...actions].flatMap(([name, action]) => {
+    const own = action === null || stageOf(action) === null ? [] : outcomesOf(action);
+    const missing = own.filter((outcome) => outcome !== failedOutcome && !heard.has(outcomeEvent(name, outcome)));
+    return missing.map(
+      (outcome) =>
+        `action '${name}': its stage may end as '${outcome}', and no state has an edge '${outcomeEvent(name, outcome)}'`,
+    );
+  });
 }
 
 function stateBytesOf(given: Loose, problems: string[]): number {

@@ -2,6 +2,7 @@
  * Checks whether a snapshot of an earlier version is still valid in this one, and finds the delays that run at a
  * state.
  */
+import { laterType } from '../stage-rule.ts';
 import { isObject, type Json } from '../../values/json.ts';
 import { activeStates, isFinal } from '../active-states.ts';
 import type { MachineDraft } from '../read/machine-draft.ts';
@@ -43,6 +44,7 @@ function problemOfTimers(draft: MachineDraft, timers: unknown): string | null {
 }
 
 function isHandled({ states }: MachineDraft, type: string): boolean {
+  if (type === laterType) return true;
   return states.some(
     ({ id, edges }) =>
       edges.some((edge) => edge.event === type) ||

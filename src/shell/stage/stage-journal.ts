@@ -1,0 +1,70 @@
+/**
+ * Keeps a stage on record: each phase before it begins, with what the earlier ones gave. The last record says where a
+ * stage goes on after a crash.
+ */
+import type { Call } from '../../core/call/call.ts';
+import { canonicalText } from '../../core/values/canonical.ts';
+import { isObject, type Json, type JsonObject } from '../../core/values/json.ts';
+import type { StageAt, StageJournal } from '../../ports/stage.ts';
+import type { JournalEntry } from '../../ports/store.ts';
+import { bare, note, numbered } from '../ending/transition.ts';
+import { me, type Shell } from '../shell.ts';
+import { commit } from '../upkeep/commit.ts';
+
+export function stageJournal(call: Call, shell: Shell): StageJournal {
+  const { store, clock, ids } = shell.ports;
+  return {
+    last: async () => lastOf(await store.recordsOf(call.id)),
+    nowMs: () => clock.nowMs(),
+    chance: () => ids.chance(),
+    record: (at) => record(call, at, shell),
+    pause: (ms, signal) => pause(ms, signal, shell),
+  };
+}
+
+/** Null if no phase is on record, or what was kept of it is gone: then the stage begins, and makes no call twice. */
+export function lastOf(records: readonly JournalEntry[]): StageAt | null {
+  const last = records.findLast(({ kind }) => kind === 'stage_phase');
+  const text = last?.payloads.find(({ part }) => part === 'stage')?.text ?? null;
+  const at = text === null ? null : (JSON.parse(text) as Json);
+  return isObject(at) ? (at as unknown as StageAt) : null;
+}
+
+async function record(call: Call, at: StageAt, shell: Shell): Promise<boolean> {
+  const { store } = shell.ports;
+  // INVARIANT: an attempt that another process has taken over writes nothing more.
+  const now = await store.call(call.id);
+  if (now?.state !== 'DISPATCHED' || now.attempt !== call.attempt || now.owner !== me(shell)) return false;
+  const payload = { part: 'stage', text: canonicalText(at as unknown as Json) };
+  const records = [note('stage_phase', call, factsOf(at), [payload])];
+  return (await commit({ ...bare(shell), session: numbered(call), records }, shell)).kind === 'committed';
+}
+
+/** Small facts for the audit; what authors' code gave stands in the payload. */
+function factsOf({ phase, attempt, pass, outcome, error, untilMs }: StageAt): JsonObject {
+  const about = error === null ? {} : { class: error['class'] ?? null, code: error['code'] ?? null };
+  return {
+    phase,
+    stage_attempt: attempt,
+    pass,
+    ...(outcome === null ? {} : { outcome }),
+    ...about,
+    ...(untilMs === null ? {} : { until_ms: untilMs }),
+  };
+}
+
+function pause(ms: number, signal: AbortSignal, { live, ports }: Shell): Promise<boolean> {
+  if (live.draining || signal.aborted) return Promise.resolve(false);
+  return new Promise((resolve) => {
+    const finish = (isOver: boolean) => {
+      takeBack();
+      live.backoffs.delete(leave);
+      signal.removeEventListener('abort', leave);
+      resolve(isOver);
+    };
+    const leave = () => finish(false);
+    const takeBack = ports.clock.schedule(ms, () => finish(true));
+    live.backoffs.add(leave);
+    signal.addEventListener('abort', leave, { once: true });
+  });
+}

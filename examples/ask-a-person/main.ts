@@ -77,7 +77,8 @@ try {
 
   // 4. The call goes on, once, and whoever waits has its result.
   let outcome = await waiting;
-  while (outcome.reply == null) outcome = await call('await_ticket', { ticket_id: ticket, wait_seconds: 50 });
+  while (outcome.reply === null || outcome.reply === undefined)
+    outcome = await call('await_ticket', { ticket_id: ticket, wait_seconds: 50 });
   console.log(`agent: the ticket is ${outcome.state} (${outcome.answer}): paid to ${outcome.reply.result?.paid?.to}`);
   assert.deepEqual([outcome.state, outcome.answer, outcome.reply.error], ['closed', 'retry', undefined]);
   const again = await pay(4_000);

@@ -56,7 +56,8 @@ import {
   resolveTicket,
   takeTicket,
 } from './ticket-routes.ts';
-import { makeGolden, readCallStory, readJournal, readToolHealth, replayCall } from './look/call-looks.ts';
+import { makeGolden, readCallStory, readToolHealth, replayCall } from './look/call-looks.ts';
+import { readJournal } from './look/journal-look.ts';
 import { readSessionGraph, readSessionState } from './look/session-looks.ts';
 
 import { askModel } from './models/ask-model.ts';

@@ -37,6 +37,20 @@ export function policyLookBodies() {
         }),
       ),
     }),
+    LimitList: closedObject({
+      limits: listOf(
+        closedObject({
+          agent: textOrNull,
+          match: text,
+          rate: text,
+          burst: wholeNumber,
+          left: wholeNumber,
+          next_in_seconds: orNull(wholeNumber),
+          full_at: timeOrNull,
+          ref: text,
+        }),
+      ),
+    }),
     PolicyCoverage: closedObject({
       policy: textOrNull,
       since: timeOrNull,

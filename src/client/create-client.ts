@@ -4,6 +4,7 @@
  * else: the gateway decides whether something may run again.
  */
 import type { ApprovalView } from '../core/approval/approval-view.ts';
+import type { RollbackView } from '../core/reversal/reversal-view.ts';
 import type { ErrorReply, Reply, SuccessReply } from '../core/call/reply.ts';
 import { awaitDecision, readApproval } from './approvals.ts';
 import { CallError } from './call-error.ts';
@@ -14,6 +15,7 @@ import { deliver, type Delivery } from './transport/deliver.ts';
 import { plainArgs } from './tools/plain-args.ts';
 import { readProblem } from './transport/read-problem.ts';
 import { isSuccess, readReply, secondsToWait } from './transport/read-reply.ts';
+import { redeemToken, rollSessionBack } from './reversals.ts';
 import { refusalAfterLoss, refusalOf } from './refusal-of.ts';
 import { type CancelTarget, pause, type Transport, type WireCall } from './transport/transport.ts';
 
@@ -77,6 +79,13 @@ export interface Client {
   };
   /** Cancels a call, a turn of a session, or the whole session. What ran is stopped; its reply tells the effect. */
   cancel(target: CancelTarget, options?: Interruptible): Promise<CancelOutcome>;
+  /** Undoes what this agent did, as its tools declare it. */
+  readonly reversals: {
+    /** Undoes the call whose success came with this token, once. Gives the reply of the reversing call. */
+    redeem(token: string, options?: Interruptible): Promise<SuccessReply>;
+    /** Undoes the calls of a session, the last first, and closes it; tells what could not be undone, and why. */
+    rollBack(session: string, options?: Interruptible): Promise<RollbackView>;
+  };
   /**
    * Says that the session is done, or the agent's standing one. Throws ToolDeniedError COMPLETION_BLOCKED while
    * something stands against it.
@@ -114,6 +123,7 @@ export function createClient(options: ClientOptions): Client {
   mustBeAmount('createClient', 'maxWaits', maxWaits, maxCount);
   mustBeAmount('createClient', 'maxResends', maxResends, maxCount);
   const wait = transport.pause ?? pause;
+  const undoing = (signal: AbortSignal | undefined) => ({ transport, wait, maxSeconds: maxPollSeconds, signal });
 
   /** How long to wait before the call is sent again; null if it is not. */
   function secondsLeftToWait(reply: ErrorReply, waits: number, waited: number): number | null {
@@ -175,6 +185,10 @@ export function createClient(options: ClientOptions): Client {
       },
     },
     cancel: (target, { signal } = {}) => cancelWith(transport, target, signal),
+    reversals: {
+      redeem: (token, { signal } = {}) => redeemToken(mustBeId(token), undoing(signal)),
+      rollBack: (session, { signal } = {}) => rollSessionBack(mustBeId(session), undoing(signal)),
+    },
     async complete({ session = options.session, signal } = {}) {
       mustBeText('complete', 'session', session);
       return completeSession(session, { transport, wait, maxWaits, maxWaitSeconds, signal });

@@ -1,5 +1,6 @@
 /** Sends calls to a gateway in the same process. No answer can be lost, and a signal cancels the call itself. */
 import type { ApprovalView } from '../../core/approval/approval-view.ts';
+import type { RollbackView } from '../../core/reversal/reversal-view.ts';
 import type { Reply } from '../../core/call/reply.ts';
 import { mustBeOptions, mustBeText } from '../check-options.ts';
 import type { Answer, CancelTarget, Transport } from './transport.ts';
@@ -15,6 +16,10 @@ export interface InProcessGateway {
   reply(callId: string, options?: Who): Promise<Reply | null>;
   cancel?(target: CancelTarget, options?: Who): Promise<string>;
   complete?(value: { readonly session?: string }, options?: Who): Promise<Reply>;
+  readonly reversals?: {
+    redeem(token: string, options?: Who): Promise<Reply>;
+    rollBack(session: string, asking: { readonly by: string }, options?: Who): Promise<RollbackView | null>;
+  };
   readonly approvals?: {
     wait(
       approvalId: string,
@@ -52,7 +57,7 @@ export function inProcessTransport(gateway: InProcessGateway, options: InProcess
     isClosed = true;
     return { ...reply, message: closed, human_message: closed };
   };
-  const { approvals } = gateway;
+  const { approvals, reversals } = gateway;
   return {
     isClosed: () => isClosed,
     async send(call, signal): Promise<Answer> {
@@ -71,6 +76,12 @@ export function inProcessTransport(gateway: InProcessGateway, options: InProcess
           },
         }),
     ...(gateway.cancel === undefined ? {} : { cancel: (target) => asked(async () => gateway.cancel?.(target, who)) }),
+    ...(reversals === undefined
+      ? {}
+      : {
+          reverse: (token) => asked(async () => read(await reversals.redeem(token, who))),
+          rollBack: (session) => asked(() => reversals.rollBack(session, { by: options.agent }, who)),
+        }),
     ...(gateway.complete === undefined
       ? {}
       : {

@@ -58,6 +58,10 @@ export interface Transport {
   readonly complete?: (session: string | undefined, signal?: AbortSignal) => Promise<Answer>;
   /** Cancels a call, a turn or a session of this agent. */
   readonly cancel?: (target: CancelTarget, signal?: AbortSignal) => Promise<Answer>;
+  /** Undoes the call of this token. */
+  readonly reverse?: (token: string, signal?: AbortSignal) => Promise<Answer>;
+  /** Undoes the calls of this session, and closes it. */
+  readonly rollBack?: (session: string, signal?: AbortSignal) => Promise<Answer>;
   /** For a call without `wait_seconds`: how long the gateway waits before it replies `pending`. */
   readonly defaultWaitSeconds?: number;
   /** True once the gateway is closed for good. */

@@ -14,6 +14,7 @@ import type {
   StatusReport,
   UpstreamRecovery,
 } from '../../doors/http/parts.ts';
+import { createReversals } from '../../shell/reversal/reversal-service.ts';
 import { createApprovals } from '../../shell/approval/approvals.ts';
 import { createBudgets } from '../../shell/budget/budget-service.ts';
 import { type CallCounts, countOpenTickets, countPending, createCallCounts } from '../../shell/look/counts.ts';
@@ -99,6 +100,9 @@ export function openHttpDoor(order: HttpDoorOrder, { current }: LastingGateway, 
     },
     get approvals() {
       return createApprovals(shell());
+    },
+    get reversals() {
+      return createReversals(shell());
     },
     get tickets() {
       return createTickets(shell());

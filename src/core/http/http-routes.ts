@@ -14,6 +14,7 @@ import { improvementRoutes } from './improvement/improvement-routes.ts';
 import { policyLookRoutes } from './look/policy-look-routes.ts';
 import { sessionLookRoutes } from './look/session-look-routes.ts';
 import { modelRoutes } from './model-routes.ts';
+import { reversalRoutes } from './reversal/reversal-routes.ts';
 import { ticketRoutes } from './ticket-routes.ts';
 import { callStates } from '../taxonomy.ts';
 
@@ -148,6 +149,7 @@ export const httpRoutes = {
   },
   ...cancelRoutes,
   ...sessionLookRoutes,
+  ...reversalRoutes,
   ...approvalRoutes,
   ...approvalLookRoutes,
   ...ticketRoutes,

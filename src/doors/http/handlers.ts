@@ -56,8 +56,10 @@ import {
   resolveTicket,
   takeTicket,
 } from './ticket-routes.ts';
-import { makeGolden, readCallStory, readJournal, readToolHealth, replayCall } from './look/call-looks.ts';
+import { makeGolden, readCallStory, readToolHealth, replayCall } from './look/call-looks.ts';
+import { readJournal } from './look/journal-look.ts';
 import { readSessionGraph, readSessionState } from './look/session-looks.ts';
+import { readReversal, readRollback, redeemReversal, rollBackSession } from './reversals/reversal-routes.ts';
 
 import { askModel } from './models/ask-model.ts';
 import { listModels, readModel } from './models/list-models.ts';
@@ -83,6 +85,10 @@ export const handlers: Readonly<Record<Exclude<RouteName, StreamRoute>, Handler>
   readHistory,
   readSessionGraph,
   readSessionState,
+  redeemReversal,
+  readReversal,
+  rollBackSession,
+  readRollback,
   listApprovals,
   readApproval,
   readApprovalContext,

@@ -24,6 +24,7 @@ import type { GapCount } from '../../shell/upkeep/record-runtime.ts';
 import type { Improvements } from '../../shell/improvement/show-improvements.ts';
 import type { Looks } from '../../shell/look/looks.ts';
 import type { TenantView } from '../../shell/look/tenant-view.ts';
+import type { ReversalService } from '../../shell/reversal/reversal-service.ts';
 import type { TicketService } from '../../shell/ticket/ticket-service.ts';
 import type { WorkflowService } from '../../shell/session/workflow-service.ts';
 
@@ -140,6 +141,7 @@ export interface HttpDoorParts {
   readonly looks: Looks;
   readonly approvals: ApprovalService;
   readonly tickets: TicketService;
+  readonly reversals: ReversalService;
   readonly budgets: BudgetService;
   readonly improvements: Improvements;
   /** `{ session? }`: the work of an agent is done, by its own word or by that of `by`. */

@@ -51,5 +51,14 @@ export function actsOf({ session, status, drift, seq }: SessionGraph, at: number
     path: path('complete'),
     body: {},
   };
-  return isLive ? [...(drift.length > 0 ? [resume] : [fork]), reset, complete] : [];
+  const cancel: SessionAct = {
+    name: 'cancel',
+    title: 'Cancel for good',
+    says: 'Ends the session: what runs is stopped as far as it can be, and later calls are refused. What has taken effect stays.',
+    needs: 'change_session',
+    danger: true,
+    path: path('cancel'),
+    body: {},
+  };
+  return isLive ? [...(drift.length > 0 ? [resume] : [fork]), reset, complete, cancel] : [];
 }

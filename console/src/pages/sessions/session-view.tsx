@@ -11,7 +11,7 @@ import { linkTo } from '../../state/route.ts';
 import { Machine } from './machine.tsx';
 import { RefusedList } from './refused-list.tsx';
 import { Scrubber } from './scrubber.tsx';
-import { listenToScrubKeys, scrubKeys } from './scrub-keys.ts';
+import { listenToScrubKeys, type Move, scrubKeys } from './scrub-keys.ts';
 import { SessionActions } from './session-actions.tsx';
 import { StateThen } from './state-then.tsx';
 import { SessionHead } from './session-head.tsx';
@@ -25,12 +25,16 @@ export function SessionView({ id }: { readonly id: string }) {
   const [chosen, setChosen] = useState<number | null>(null);
   usePageKeys(scrubKeys);
   const last = (graph.state.value.value?.path.length ?? 1) - 1;
-  const choose = (entry: number) => setChosen(entry >= last ? null : Math.max(0, entry));
+  const step = (move: Move) =>
+    setChosen((now) => {
+      const next = move(now ?? last, last);
+      return next >= last ? null : Math.max(0, next);
+    });
   const changed = () => {
     setChosen(null);
     void graph.load();
   };
-  useEffect(() => listenToScrubKeys((move) => choose(move(chosen ?? last, last))), [chosen, last]);
+  useEffect(() => listenToScrubKeys(step), [last]);
   return (
     <>
       <PageHead
@@ -50,7 +54,12 @@ export function SessionView({ id }: { readonly id: string }) {
               <SessionActions graph={now} at={entry?.seq ?? now.seq} changed={changed} />
               <div class="session-columns">
                 <section class="card" aria-label="Machine">
-                  <Scrubber path={now.path} chosen={chosen ?? last} choose={choose} complete={now.complete} />
+                  <Scrubber
+                    path={now.path}
+                    chosen={chosen ?? last}
+                    choose={(entry) => step(() => entry)}
+                    complete={now.complete}
+                  />
                   <Machine graph={now} entry={entry} />
                 </section>
                 <div class="stack">

@@ -60,5 +60,14 @@ export function actsOf({ session, status, drift, seq }: SessionGraph, at: number
     path: path('cancel'),
     body: {},
   };
-  return isLive ? [...(drift.length > 0 ? [resume] : [fork]), reset, complete, cancel] : [];
+  const rollback: SessionAct = {
+    name: 'rollback',
+    title: 'Roll back',
+    says: 'Undoes the calls of this session that say how they are undone, the last first, and closes the session. A call that cannot be undone opens a ticket.',
+    needs: 'administer',
+    danger: true,
+    path: path('rollback'),
+    body: { reason: 'rolled back from the console' },
+  };
+  return isLive ? [...(drift.length > 0 ? [resume] : [fork]), reset, complete, rollback, cancel] : [];
 }

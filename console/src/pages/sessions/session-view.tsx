@@ -9,6 +9,7 @@ import { usePageKeys } from '../../state/page-keys.ts';
 import { useResource } from '../../state/resource.ts';
 import { linkTo } from '../../state/route.ts';
 import { Machine } from './machine.tsx';
+import { RollbackNote } from './rollback-note.tsx';
 import { RefusedList } from './refused-list.tsx';
 import { Scrubber } from './scrubber.tsx';
 import { listenToScrubKeys, type Move, scrubKeys } from './scrub-keys.ts';
@@ -30,7 +31,9 @@ export function SessionView({ id }: { readonly id: string }) {
       const next = move(now ?? last, last);
       return next >= last ? null : Math.max(0, next);
     });
+  const [acts, setActs] = useState(0);
   const changed = () => {
+    setActs((count) => count + 1);
     setChosen(null);
     void graph.load();
   };
@@ -64,6 +67,7 @@ export function SessionView({ id }: { readonly id: string }) {
                 </section>
                 <div class="stack">
                   <StateThen session={now.session} seq={entry?.seq ?? now.seq} entry={entry} />
+                  <RollbackNote session={now.session} asked={acts} />
                   <RefusedList refused={now.refused} />
                 </div>
               </div>

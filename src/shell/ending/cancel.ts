@@ -9,6 +9,8 @@ import { isSuccess, type Reply } from '../../core/call/reply.ts';
 import type { SessionChange, StoredCall } from '../../ports/store.ts';
 import { invariant } from '../../core/values/unreachable.ts';
 import { commit, markAnswered, pause } from '../upkeep/commit.ts';
+import { callStates } from '../../core/taxonomy.ts';
+import { endContinuation } from '../ticket/end-continuation.ts';
 import { endApproval } from '../approval/end-approval.ts';
 import { concludeElsewhere } from './conclude.ts';
 import type { Say } from './ending.ts';
@@ -38,8 +40,22 @@ export async function cancelCall(id: CallId, who: Principal, shell: Shell): Prom
   }
   const call = await shell.ports.store.call(id);
   if (call === null || !owns(who, call)) return 'not_found';
+  if (callStates[call.state].terminal) return cancelContinuation(call, shell);
   const isElsewhere = call.state === 'DISPATCHED' || call.state === 'RETRY_WAIT';
   return isElsewhere ? stopElsewhere(call, shell) : cancelWaiting(call, 'ToolCancelled', shell);
+}
+
+/** A person has answered the ticket of a call that has ended, and its agent does not want it to go on any more. */
+async function cancelContinuation(call: StoredCall, shell: Shell): Promise<Cancelled> {
+  const due = (await shell.ports.store.ticketsOf(call.id)).filter(({ work }) => work === 'due');
+  let stopped: Cancelled = 'already_ended';
+  for (const ticket of due) {
+    // INVARIANT: the intent of what goes on and this are a compare-and-set of the ticket: one of them happens.
+    const result = await endContinuation(ticket, call, null, 'its agent cancelled it', shell);
+    if (result.kind === 'unavailable') return 'store_unavailable';
+    if (result.kind === 'committed') stopped = 'cancelled';
+  }
+  return stopped;
 }
 
 /** How long an answer waits for the process that runs the call: it looks with each sweep. */

@@ -12,7 +12,7 @@ import { test, type TestContext } from 'node:test';
 import { isRefusal, type Reply } from '../../../src/index.ts';
 import { errorOf, successOf } from '../../support/check-reply.ts';
 import { ana, openApprovals } from '../../support/open-approvals.ts';
-import { bought, buyersPolicy, hangReads, setPrice, shopTools } from '../../support/shop-of-files.ts';
+import { bought, buyersPolicy, hangReads, setPrice, shopTools } from '../../support/partial/shop-of-files.ts';
 
 const ask = { tool: 'buy', args: {} };
 const everybody = { tenant: 'default', agent: null };
@@ -74,7 +74,7 @@ test('[C6-evidence-9] evidence changed between approval and run: nothing is sent
 test('[C6-evidence-9] evidence changed between approval and run: a process killed in between changes nothing', async (t) => {
   const folder = aFolder(t);
   const owner = await open(t, folder);
-  const child = fork(path.join(import.meta.dirname, '../../support/evidence-child.ts'), [owner.file, folder]);
+  const child = fork(path.join(import.meta.dirname, '../../support/partial/evidence-child.ts'), [owner.file, folder]);
   t.after(() => child.kill('SIGKILL'));
   const next = async () => ((await once(child, 'message')) as [{ kind: string; role?: string; reply?: Reply }])[0];
   assert.deepEqual(await next(), { kind: 'opened', role: 'forwarder' });

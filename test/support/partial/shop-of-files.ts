@@ -1,10 +1,10 @@
 /** A shop that several processes see: the price is in a file, and what is bought are lines in another. */
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { defaultTerms } from '../../src/core/approval/approval.ts';
-import { anAgent } from './a-policy.ts';
-import { aTool } from './tools.ts';
-import { appendLine } from './world.ts';
+import { defaultTerms } from '../../../src/core/approval/approval.ts';
+import { anAgent } from '../a-policy.ts';
+import { aTool } from '../tools.ts';
+import { appendLine } from '../world.ts';
 
 export const setPrice = (folder: string, cents: number): void =>
   writeFileSync(path.join(folder, 'price'), String(cents));

@@ -2,8 +2,8 @@
  * A process whose agent buys on a price, to be killed. Asks when it is told to, and says what came of it; while the file
  * `hang` is there, reading the price says so and never ends.
  */
-import { openGateway } from '../../src/main.ts';
-import { policyOf } from './open-approvals.ts';
+import { openGateway } from '../../../src/main.ts';
+import { policyOf } from '../open-approvals.ts';
 import { buyersPolicy, shopTools } from './shop-of-files.ts';
 
 const [file = '', folder = ''] = process.argv.slice(2);

@@ -17,4 +17,5 @@ export const ofStages: Readonly<Record<string, string>> = {
   'C6-stage-8': 'retry-later is a durable timer; the session takes other actions meanwhile',
   'C6-stage-9': 'abort-workflow rolls the session back and closes it',
   'C6-stage-10': 'a call in doubt puts its stage in doubt; once it is settled the stage goes on',
+  'C6-stage-11': 'a stage can be written in a file, with the same phases',
 };

@@ -18,4 +18,5 @@ export const ofStages: Readonly<Record<string, string>> = {
   'C6-stage-9': 'abort-workflow rolls the session back and closes it',
   'C6-stage-10': 'a call in doubt puts its stage in doubt; once it is settled the stage goes on',
   'C6-stage-11': 'a stage can be written in a file, with the same phases',
+  'C6-stage-12': 'a crash in any phase resumes at that phase, and no call of a stage has a second effect',
 };

@@ -4,17 +4,20 @@
  * else: the gateway decides whether something may run again.
  */
 import type { ApprovalView } from '../core/approval/approval-view.ts';
+import type { RollbackView } from '../core/reversal/reversal-view.ts';
 import type { ErrorReply, Reply, SuccessReply } from '../core/call/reply.ts';
 import { awaitDecision, readApproval } from './approvals.ts';
 import { CallError } from './call-error.ts';
+import { type CancelOutcome, cancelWith } from './cancel.ts';
 import { maxSeconds, mustBeAmount, mustBeOptions, mustBeText } from './check-options.ts';
 import { completeSession } from './complete-session.ts';
 import { deliver, type Delivery } from './transport/deliver.ts';
 import { plainArgs } from './tools/plain-args.ts';
 import { readProblem } from './transport/read-problem.ts';
 import { isSuccess, readReply, secondsToWait } from './transport/read-reply.ts';
+import { redeemToken, rollSessionBack } from './reversals.ts';
 import { refusalAfterLoss, refusalOf } from './refusal-of.ts';
-import { pause, type Transport, type WireCall } from './transport/transport.ts';
+import { type CancelTarget, pause, type Transport, type WireCall } from './transport/transport.ts';
 
 /** Defaults for every call of a client; each can be set for one call. */
 export interface CallDefaults {
@@ -74,6 +77,15 @@ export interface Client {
     /** As soon as it is no longer pending, or as it is after `seconds`: 60 by default. */
     wait(approvalId: string, options?: Interruptible & { readonly seconds?: number }): Promise<ApprovalView>;
   };
+  /** Cancels a call, a turn of a session, or the whole session. What ran is stopped; its reply tells the effect. */
+  cancel(target: CancelTarget, options?: Interruptible): Promise<CancelOutcome>;
+  /** Undoes what this agent did, as its tools declare it. */
+  readonly reversals: {
+    /** Undoes the call whose success came with this token, once. Gives the reply of the reversing call. */
+    redeem(token: string, options?: Interruptible): Promise<SuccessReply>;
+    /** Undoes the calls of a session, the last first, and closes it; tells what could not be undone, and why. */
+    rollBack(session: string, options?: Interruptible): Promise<RollbackView>;
+  };
   /**
    * Says that the session is done, or the agent's standing one. Throws ToolDeniedError COMPLETION_BLOCKED while
    * something stands against it.
@@ -111,6 +123,7 @@ export function createClient(options: ClientOptions): Client {
   mustBeAmount('createClient', 'maxWaits', maxWaits, maxCount);
   mustBeAmount('createClient', 'maxResends', maxResends, maxCount);
   const wait = transport.pause ?? pause;
+  const undoing = (signal: AbortSignal | undefined) => ({ transport, wait, maxSeconds: maxPollSeconds, signal });
 
   /** How long to wait before the call is sent again; null if it is not. */
   function secondsLeftToWait(reply: ErrorReply, waits: number, waited: number): number | null {
@@ -170,6 +183,11 @@ export function createClient(options: ClientOptions): Client {
         mustBeAmount('approvals.wait', 'seconds', seconds, maxSeconds);
         return (await awaitDecision(mustBeId(id), seconds, { transport, wait, signal })).approval;
       },
+    },
+    cancel: (target, { signal } = {}) => cancelWith(transport, target, signal),
+    reversals: {
+      redeem: (token, { signal } = {}) => redeemToken(mustBeId(token), undoing(signal)),
+      rollBack: (session, { signal } = {}) => rollSessionBack(mustBeId(session), undoing(signal)),
     },
     async complete({ session = options.session, signal } = {}) {
       mustBeText('complete', 'session', session);

@@ -46,6 +46,8 @@ export interface Running {
   readonly outcome: Promise<Answer>;
   /** Ends the wait at once; what the body does afterwards is an orphan. */
   readonly cancel: (scope: CancelScope) => void;
+  /** Aborted when it is cancelled, by whomever; a timeout is none. */
+  readonly stopped: AbortSignal;
 }
 
 /** Lost with the process, and nothing depends on it but speed and waiting. */

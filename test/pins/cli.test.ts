@@ -72,6 +72,8 @@ test('the commands and their options', () => {
     'calls show': ['config', 'file', 'json'],
     'calls in-doubt': ['agent', 'tool', 'session', 'limit', 'before', 'config', 'file', 'json'],
     'calls settle': ['happened', 'result', 'by', 'force', 'config', 'file', 'json'],
+    'calls cancel': ['config', 'file', 'url', 'key', 'key-file', 'json'],
+    'sessions cancel': ['turn', 'config', 'file', 'url', 'key', 'key-file', 'json'],
     'tickets ls': ['queue', 'all', 'limit', 'before', 'config', 'file', 'url', 'key', 'key-file', 'json'],
     'tickets show': ['config', 'file', 'url', 'key', 'key-file', 'json'],
     'tickets take': ['give-back', ...atGateway],
@@ -83,6 +85,8 @@ test('the commands and their options', () => {
     'budgets ls': ['agent', 'session', 'config', 'file', 'url', 'key', 'key-file', 'json'],
     'budgets set': ['note', 'session', 'config', 'file', 'url', 'key', 'key-file', 'json'],
     'budgets reset': ['note', 'session', 'config', 'file', 'url', 'key', 'key-file', 'json'],
+    reverse: ['yes', 'reason', 'config', 'file', 'url', 'key', 'key-file', 'json'],
+    'sessions rollback': ['yes', 'reason', 'config', 'file', 'url', 'key', 'key-file', 'json'],
     'sessions ls': ['workflow', 'agent', 'state', 'limit', 'config', 'file', 'json'],
     'sessions show': ['limit', 'config', 'file', 'json'],
     'sessions tail': ['lines', 'follow', 'config', 'file', 'json'],
@@ -198,7 +202,8 @@ test('what --json prints', async (t) => {
   assert.deepEqual(json('calls', 'ls').map(shapeOf), [call]);
 
   const [story] = json('calls', 'show', id) as [Record<string, unknown>];
-  const { args, reply, gates, facts, timeline, records, effect, ...rest } = story;
+  const { args, reply, gates, facts, timeline, records, effect, reverses, reversed_by, ...rest } = story;
+  assert.deepEqual([reverses, reversed_by], [null, null]);
   assert.deepEqual(timeline, []);
   assert.deepEqual(shapeOf(rest), call);
   assert.equal(effect, 'applied');

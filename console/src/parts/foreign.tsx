@@ -3,7 +3,7 @@
  * as text, what cannot be seen spelled out and marked, its direction kept to itself, and no longer than a limit.
  */
 import { useState } from 'preact/hooks';
-import { piecesOf } from '../../../src/core/values/quote.ts';
+import { isPlain, piecesOf } from '../../../src/core/values/quote.ts';
 
 export interface ForeignProps {
   readonly text: string;
@@ -15,10 +15,23 @@ export interface ForeignProps {
   readonly code?: boolean;
 }
 
+const inlineChars = 160;
+const blockChars = 4_000;
 /** Even "show all" shows no more than this at once. */
 const maxShown = 200_000;
 
-export function Foreign({ text, block = false, code = false, max = block ? 4_000 : 160 }: ForeignProps) {
+export function Foreign(props: ForeignProps) {
+  const { text, block = false, code = false, max = inlineChars } = props;
+  // Most texts are short and plain, and lists are full of them.
+  if (block || text.length > max || !isPlain(text)) return <Clipped {...props} />;
+  return (
+    <span class={code ? 'foreign code' : 'foreign'}>
+      <bdi>{text}</bdi>
+    </span>
+  );
+}
+
+function Clipped({ text, block = false, code = false, max = block ? blockChars : inlineChars }: ForeignProps) {
   const [all, setAll] = useState(false);
   const limit = all ? maxShown : max;
   const isCut = text.length > limit;

@@ -16,39 +16,14 @@ interface VirtualListProps<Row> {
 }
 
 /** Rows beyond the edges, so that a fast scroll shows no gap. */
-const spare = 12;
+const spare = 8;
+/** The view is moved by so many rows at a time. */
+const step = 4;
 
 export function VirtualList<Row>({ rows, keyOf, rowHeight, label, head, children }: VirtualListProps<Row>) {
-  const place = useRef<HTMLDivElement>(null);
-  const [view, setView] = useState({ top: 0, height: 600 });
-  const topRow = useRef<{ readonly key: string; readonly at: number } | null>(null);
-  useEffect(() => {
-    const box = place.current;
-    if (box === null) return;
-    const look = () => setView({ top: box.scrollTop, height: box.clientHeight });
-    const observer = new ResizeObserver(look);
-    observer.observe(box);
-    box.addEventListener('scroll', look, { passive: true });
-    look();
-    return () => {
-      observer.disconnect();
-      box.removeEventListener('scroll', look);
-    };
-  }, []);
-  // The row at the top of the view stays there, unless the list is at its beginning.
-  useLayoutEffect(() => {
-    const [box, before] = [place.current, topRow.current];
-    if (box === null || before === null || box.scrollTop <= rowHeight) return;
-    const now = rows.findIndex((row) => keyOf(row) === before.key);
-    if (now > before.at) box.scrollTop += (now - before.at) * rowHeight;
-  }, [rows]);
-  useLayoutEffect(() => {
-    const at = Math.floor((place.current?.scrollTop ?? 0) / rowHeight);
-    const row = rows[at];
-    topRow.current = row === undefined ? null : { key: keyOf(row), at };
-  }, [rows, view.top]);
-  const from = Math.max(0, Math.floor(view.top / rowHeight) - spare);
-  const to = Math.min(rows.length, Math.ceil((view.top + view.height) / rowHeight) + spare);
+  const { place, view } = useView(rows, keyOf, rowHeight);
+  const from = Math.min(view.from, Math.max(0, rows.length - 1));
+  const to = Math.min(rows.length, view.from + view.count);
   return (
     <div class="virtual" role="table" aria-label={label} aria-rowcount={rows.length}>
       {head}
@@ -69,4 +44,47 @@ export function VirtualList<Row>({ rows, keyOf, rowHeight, label, head, children
       </div>
     </div>
   );
+}
+
+/** Which rows are in view. */
+function useView<Row>(rows: readonly Row[], keyOf: (row: Row) => string, rowHeight: number) {
+  const place = useRef<HTMLDivElement>(null);
+  const [view, setView] = useState({ from: 0, count: 40 });
+  const top = useRef<Row | null>(null);
+  const given = useRef(rows);
+  given.current = rows;
+  const look = () => {
+    const box = place.current;
+    if (box === null) return;
+    const at = Math.floor(box.scrollTop / rowHeight);
+    top.current = given.current[at] ?? null;
+    const from = Math.max(0, at - (at % step) - spare);
+    const count = Math.ceil(box.clientHeight / rowHeight) + spare * 2 + step;
+    setView((before) => (before.from === from && before.count === count ? before : { from, count }));
+  };
+  useEffect(() => {
+    const box = place.current;
+    if (box === null) return;
+    const observer = new ResizeObserver(look);
+    observer.observe(box);
+    box.addEventListener('scroll', look, { passive: true });
+    return () => {
+      observer.disconnect();
+      box.removeEventListener('scroll', look);
+    };
+  }, []);
+  // The row at the top of the view stays there, unless the list is at its beginning.
+  useLayoutEffect(() => {
+    const box = place.current;
+    const anchor = top.current;
+    if (box === null) return;
+    if (box.scrollTop > rowHeight && anchor !== null) {
+      const at = Math.floor(box.scrollTop / rowHeight);
+      const name = keyOf(anchor);
+      const now = rows.findIndex((row, index) => index >= at && keyOf(row) === name);
+      if (now > at) box.scrollTop += (now - at) * rowHeight;
+    }
+    look();
+  }, [rows]);
+  return { place, view };
 }

@@ -41,12 +41,27 @@ export interface LiveState {
   readonly pace: readonly Second[];
   /** How many events have come. */
   readonly events: number;
+  readonly seen: Seen;
 }
 
-export const live = signal<LiveState>({ calls: [], connection: 'opening', pace: [], events: 0 });
+/** The values that filters offer: few, and they only grow. */
+export interface Seen {
+  readonly state: readonly string[];
+  readonly code: readonly string[];
+  readonly agent: readonly string[];
+  readonly tool: readonly string[];
+  readonly session: readonly string[];
+}
+
+const noneSeen: Seen = { state: [], code: [], agent: [], tool: [], session: [] };
+
+export const live = signal<LiveState>({ calls: [], connection: 'opening', pace: [], events: 0, seen: noneSeen });
 
 const known = new Map<string, LiveCall>();
 const pace = new Map<number, Second>();
+let ids: string[] = [];
+/** Not yet among them. */
+let fresh: string[] = [];
 let pending: CallMoment[] = [];
 let planned = false;
 let events = 0;
@@ -78,6 +93,7 @@ export function stopLive(): void {
   stop?.();
   stop = null;
   known.clear();
+  [ids, fresh, seen] = [[], [], noneSeen];
   pace.clear();
   pending = [];
   events = 0;
@@ -94,7 +110,7 @@ async function loadFirst(): Promise<void> {
   if (!answer.ok) return;
   for (const call of answer.value.calls) {
     if (known.has(call.call_id)) continue;
-    known.set(call.call_id, {
+    put({
       id: call.call_id,
       agent: call.agent,
       tool: call.tool,
@@ -108,22 +124,57 @@ async function loadFirst(): Promise<void> {
   plan();
 }
 
-/** One update a frame; a page that is hidden gets no frames, so there it is a timer. */
+/** Nobody reads faster than this, however many events come; each update is one frame. */
+const betweenMs = 100;
+/** A page that is hidden gets no frames. */
+const hiddenMs = 500;
+let shownAtMs = 0;
+
 function plan(): void {
   if (planned) return;
   planned = true;
-  if (document.hidden) setTimeout(show, 500);
-  else requestAnimationFrame(show);
+  const waitMs = document.hidden ? hiddenMs : Math.max(0, shownAtMs + betweenMs - performance.now());
+  setTimeout(() => (document.hidden ? show() : requestAnimationFrame(show)), waitMs);
 }
 
 function show(): void {
   planned = false;
+  shownAtMs = performance.now();
   for (const moment of pending) take(moment);
   events += pending.length;
   pending = [];
-  const calls = [...known.values()].sort((a, b) => b.createdMs - a.createdMs || (a.id < b.id ? 1 : -1));
-  for (const { id } of calls.splice(maxLive)) known.delete(id);
-  live.value = { calls, connection, pace: paceNow(), events };
+  order();
+  live.value = { calls: ids.map((id) => known.get(id) as LiveCall), connection, pace: paceNow(), events, seen };
+}
+
+/** Ids, the newest first. Those that came since are put in their places; almost always that is before all others. */
+function order(): void {
+  if (fresh.length === 0) return;
+  const isNewer = (a: string, b: string) => (known.get(b)?.createdMs ?? 0) - (known.get(a)?.createdMs ?? 0);
+  fresh.sort((a, b) => isNewer(a, b) || (a < b ? 1 : -1));
+  const [oldest, newest] = [known.get(fresh.at(-1) ?? ''), known.get(ids[0] ?? '')];
+  const isInOrder = oldest === undefined || newest === undefined || oldest.createdMs >= newest.createdMs;
+  ids = [...fresh, ...ids];
+  if (!isInOrder) ids.sort((a, b) => isNewer(a, b) || (a < b ? 1 : -1));
+  for (const id of ids.splice(maxLive)) known.delete(id);
+  fresh = [];
+}
+
+const maxSeen = 200;
+let seen: Seen = noneSeen;
+
+function see(call: LiveCall): void {
+  for (const name of Object.keys(seen) as (keyof Seen)[]) {
+    const value = call[name];
+    if (value === null || seen[name].length >= maxSeen || seen[name].includes(value)) continue;
+    seen = { ...seen, [name]: [...seen[name], value].sort() };
+  }
+}
+
+function put(call: LiveCall): void {
+  if (!known.has(call.id)) fresh.push(call.id);
+  known.set(call.id, call);
+  see(call);
 }
 
 function take({ call_id: id, agent, tool, session, state, code, at, created_at, change }: CallMoment): void {
@@ -134,7 +185,7 @@ function take({ call_id: id, agent, tool, session, state, code, at, created_at, 
   if (before !== undefined && before.updatedMs > atMs) return;
   // A call that ran after all has no code any more.
   const now = code ?? (state === 'SUCCEEDED' || state === 'PREPARED' ? null : (before?.code ?? null));
-  known.set(id, { id, agent, tool, session, state, code: now, createdMs, updatedMs: atMs });
+  put({ id, agent, tool, session, state, code: now, createdMs, updatedMs: atMs });
 }
 
 const decides = new Set(['refused', 'held', 'prepared']);

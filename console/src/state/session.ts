@@ -3,6 +3,7 @@ import { signal } from '@preact/signals';
 import type { KeyRole, Permission } from '../../../src/core/call/identity.ts';
 import { type Answer, ask, get, post } from './api.ts';
 import { takeCode } from './route.ts';
+import { stopLive } from './live.ts';
 import { onSignedOut } from './signed-out.ts';
 
 export interface Who {
@@ -27,7 +28,9 @@ const askAgainMs = 1_000;
 
 export async function startSession(): Promise<void> {
   onSignedOut((why) => {
-    if (session.value.kind === 'signed_in') session.value = { kind: 'signed_out', says: why };
+    if (session.value.kind !== 'signed_in') return;
+    stopLive();
+    session.value = { kind: 'signed_out', says: why };
   });
   const code = takeCode();
   await settle(code === null ? () => get<Who>(at) : () => post<Who>(at, { code }), code !== null);
@@ -55,6 +58,7 @@ async function settle(request: () => Promise<Answer<Who>>, tellsWhy: boolean): P
 
 export async function signOut(): Promise<void> {
   await ask('POST', `${at}/end`, {});
+  stopLive();
   session.value = { kind: 'signed_out', says: 'You have signed out.' };
 }
 

@@ -8,36 +8,31 @@ setInterval(() => {
   nowMs.value = Date.now();
 }, 1_000);
 
-export const zoneName = (): string =>
-  zone.value === 'utc' ? 'UTC' : (Intl.DateTimeFormat().resolvedOptions().timeZone ?? 'local time');
+const localZone = Intl.DateTimeFormat().resolvedOptions().timeZone ?? 'local time';
 
-const options = { hour12: false, hour: '2-digit', minute: '2-digit', second: '2-digit' } as const;
-const formats = {
-  local: { time: format(options), full: format({ ...options, ...dayOptions() }) },
-  utc: {
-    time: format({ ...options, timeZone: 'UTC' }),
-    full: format({ ...options, ...dayOptions(), timeZone: 'UTC' }),
-  },
-};
+export const zoneName = (): string => (zone.value === 'utc' ? 'UTC' : localZone);
 
-function dayOptions() {
-  return { year: 'numeric', month: '2-digit', day: '2-digit' } as const;
-}
-
-function format(given: Intl.DateTimeFormatOptions): Intl.DateTimeFormat {
-  return new Intl.DateTimeFormat('en-CA', given);
-}
-
+const two = (value: number): string => (value < 10 ? `0${value}` : String(value));
 const msOf = (at: string | number): number => (typeof at === 'number' ? at : Date.parse(at));
 
-/** 14:03:09 */
-export const clockTime = (at: string | number): string => shown(formats[zone.value].time, at);
-/** 2026-05-18 14:03:09 */
-export const fullTime = (at: string | number): string => shown(formats[zone.value].full, at).replace(',', '');
+/** 14:03:09. Put together by hand: a list of thousands of times must not wait for formats. */
+export function clockTime(at: string | number): string {
+  const date = new Date(msOf(at));
+  if (Number.isNaN(date.getTime())) return String(at);
+  return zone.value === 'utc'
+    ? `${two(date.getUTCHours())}:${two(date.getUTCMinutes())}:${two(date.getUTCSeconds())}`
+    : `${two(date.getHours())}:${two(date.getMinutes())}:${two(date.getSeconds())}`;
+}
 
-function shown(how: Intl.DateTimeFormat, at: string | number): string {
-  const ms = msOf(at);
-  return Number.isFinite(ms) ? how.format(ms) : String(at);
+/** 2026-05-18 14:03:09 */
+export function fullTime(at: string | number): string {
+  const date = new Date(msOf(at));
+  if (Number.isNaN(date.getTime())) return String(at);
+  const day =
+    zone.value === 'utc'
+      ? [date.getUTCFullYear(), date.getUTCMonth() + 1, date.getUTCDate()]
+      : [date.getFullYear(), date.getMonth() + 1, date.getDate()];
+  return `${day.map(two).join('-')} ${clockTime(at)}`;
 }
 
 /** "3 min ago", "in 12 s". */

@@ -2,9 +2,15 @@
  * Verifies the journal in this browser: the bytes come from the gateway as they are stored, every hash is made here, and
  * the rules are those of the core's own verifier. The gateway is not asked whether it is in order.
  */
-import { commitTo, decodeHeader, genesis, linkHash } from '../../../src/core/journal/encode.ts';
+import { commitTo, decodeHeader, genesis, linkHash, linkOfLeaf } from '../../../src/core/journal/encode.ts';
 import type { Hashing } from '../../../src/core/journal/record.ts';
-import { createVerifier, same, type StoredRecord, type VerifyReport } from '../../../src/core/journal/verify.ts';
+import {
+  createVerifier,
+  same,
+  type SealedRecord,
+  type StoredRecord,
+  type VerifyReport,
+} from '../../../src/core/journal/verify.ts';
 import { type Answer, get, withQuery } from './api.ts';
 
 interface WiredRecord {
@@ -16,9 +22,17 @@ interface WiredRecord {
   readonly payloads: readonly ({ readonly salt: string; readonly bytes: string } | null)[];
 }
 
+/** A record of another tenant: its place in the chain alone. */
+interface WiredSeal {
+  readonly position: string;
+  readonly chain: string;
+  readonly leaf: string;
+  readonly hash: string;
+}
+
 interface WiredPage {
   readonly epochs: number;
-  readonly records: readonly WiredRecord[];
+  readonly records: readonly (WiredRecord | WiredSeal)[];
   readonly more: boolean;
 }
 
@@ -53,7 +67,9 @@ const hashingWith = (sha256: (bytes: Uint8Array) => Uint8Array): Hashing => ({
  * The verifier asks for one hash after the other and waits for none; a browser hashes only to those who wait. So what it
  * will ask is collected first, hashed all at once, and looked up.
  */
-async function digestsOf(records: readonly StoredRecord[], before: Uint8Array): Promise<Digests> {
+type AnyRecord = StoredRecord | SealedRecord;
+
+async function digestsOf(records: readonly AnyRecord[], before: Uint8Array): Promise<Digests> {
   const digests = new Map<string, Uint8Array>();
   for (const round of [0, 1]) {
     const wanted = new Map<string, Uint8Array<ArrayBuffer>>();
@@ -78,7 +94,11 @@ async function digestsOf(records: readonly StoredRecord[], before: Uint8Array): 
 }
 
 /** Asks for what the verifier will ask for of one record. The link needs the leaf, so it is asked for again. */
-function ask(record: StoredRecord, previous: Uint8Array, hashing: Hashing, first: boolean): void {
+function ask(record: AnyRecord, previous: Uint8Array, hashing: Hashing, first: boolean): void {
+  if ('leaf' in record) {
+    if (!first && record.leaf.length === genesis.length) linkOfLeaf(record, previous, record.leaf, hashing);
+    return;
+  }
   const header = decodeHeader(record.header, hashing);
   if ('problem' in header) return;
   const leaf = new Uint8Array(record.header.length + 1);
@@ -111,7 +131,10 @@ export async function verifyJournal(
     known ||= page.value.epochs;
     const stored = page.value.records.map(storedOf);
     digests = await digestsOf(stored, previous);
-    for (const record of stored) verifier.add(record);
+    for (const record of stored) {
+      if ('leaf' in record) verifier.addSealed(record);
+      else verifier.add(record);
+    }
     previous = stored.at(-1)?.hash ?? previous;
     records += stored.length;
     onProgress({ records, problems: verifier.report().problems });
@@ -138,7 +161,7 @@ export async function verifyRecord(position: string): Promise<Mark> {
   const stored = page.value.records.map(storedOf);
   const at = stored.findIndex((each) => each.epoch === epoch && each.seq === seq);
   const record = stored[at];
-  if (record === undefined) return 'unknown';
+  if (record === undefined || 'leaf' in record) return 'unknown';
   const before = stored[at - 1];
   const previous = before?.epoch === epoch ? before.hash : genesis;
   const digests = await digestsOf([record], previous);
@@ -155,15 +178,16 @@ export async function verifyRecord(position: string): Promise<Mark> {
   return holds ? 'verified' : 'broken';
 }
 
-function storedOf({ position, kind, call, header, hash, payloads }: WiredRecord): StoredRecord {
-  const [epoch = 0, seq = 0] = position.split('.').map(Number);
+function storedOf(wired: WiredRecord | WiredSeal): AnyRecord {
+  const [epoch = 0, seq = 0] = wired.position.split('.').map(Number);
+  const at = { epoch, seq, hash: hexBytes(wired.hash) };
+  if ('leaf' in wired) return { ...at, chain: hexBytes(wired.chain), leaf: hexBytes(wired.leaf) };
+  const { kind, call, header, payloads } = wired;
   return {
-    epoch,
-    seq,
+    ...at,
     kind,
     call,
     header: bytesOf(header),
-    hash: hexBytes(hash),
     payloads: payloads.map((each) => (each === null ? null : { salt: bytesOf(each.salt), bytes: bytesOf(each.bytes) })),
   };
 }

@@ -30,6 +30,11 @@ export function httpTransport(options: HttpOptions): Transport {
   const authorization = `Bearer ${fitForHeader(options.key)}`;
   const ask = options.fetch ?? ((...args: Parameters<typeof globalThis.fetch>) => globalThis.fetch(...args));
   const { answerTimeoutSeconds = 30 } = options;
+  const post = (path: string, body: object, waitSeconds: number, signal: AbortSignal | undefined) => {
+    const headers = { 'content-type': 'application/json', accept: 'application/json', authorization };
+    const init = { method: 'POST', headers, body: JSON.stringify(body) };
+    return exchange(ask, `${base}${path}`, init, answerTimeoutSeconds + waitSeconds, signal);
+  };
 
   return {
     defaultWaitSeconds,
@@ -49,9 +54,23 @@ export function httpTransport(options: HttpOptions): Transport {
       return exchange(ask, url, init, answerTimeoutSeconds + wait, signal);
     },
     complete(session, signal) {
+      return post('/v1/complete', session === undefined ? {} : { session }, 0, signal);
+    },
+    reverse(token, signal) {
+      return post('/v1/reversals', { token, wait_seconds: defaultWaitSeconds }, defaultWaitSeconds, signal);
+    },
+    rollBack(session, signal) {
+      const path = `/v1/sessions/${encodeURIComponent(session)}/rollback`;
+      return post(path, { wait_seconds: defaultWaitSeconds }, defaultWaitSeconds, signal);
+    },
+    cancel(target, signal) {
       const headers = { 'content-type': 'application/json', accept: 'application/json', authorization };
-      const init = { method: 'POST', headers, body: JSON.stringify(session === undefined ? {} : { session }) };
-      return exchange(ask, `${base}/v1/complete`, init, answerTimeoutSeconds, signal);
+      const [path, body] =
+        'call' in target
+          ? [`calls/${encodeURIComponent(target.call)}`, null]
+          : [`sessions/${encodeURIComponent(target.session)}`, target.turn === undefined ? {} : { turn: target.turn }];
+      const init = { method: 'POST', headers, body: JSON.stringify(body ?? {}) };
+      return exchange(ask, `${base}/v1/${path}/cancel`, init, answerTimeoutSeconds, signal);
     },
   };
 }

@@ -1,8 +1,9 @@
 /** Sends calls to a gateway in the same process. No answer can be lost, and a signal cancels the call itself. */
 import type { ApprovalView } from '../../core/approval/approval-view.ts';
+import type { RollbackView } from '../../core/reversal/reversal-view.ts';
 import type { Reply } from '../../core/call/reply.ts';
 import { mustBeOptions, mustBeText } from '../check-options.ts';
-import type { Answer, Transport } from './transport.ts';
+import type { Answer, CancelTarget, Transport } from './transport.ts';
 
 interface Who {
   readonly agent?: string;
@@ -13,7 +14,12 @@ interface Who {
 export interface InProcessGateway {
   handle(value: unknown, options?: Who & { readonly signal?: AbortSignal }): Promise<Reply>;
   reply(callId: string, options?: Who): Promise<Reply | null>;
+  cancel?(target: CancelTarget, options?: Who): Promise<string>;
   complete?(value: { readonly session?: string }, options?: Who): Promise<Reply>;
+  readonly reversals?: {
+    redeem(token: string, options?: Who): Promise<Reply>;
+    rollBack(session: string, asking: { readonly by: string }, options?: Who): Promise<RollbackView | null>;
+  };
   readonly approvals?: {
     wait(
       approvalId: string,
@@ -51,7 +57,7 @@ export function inProcessTransport(gateway: InProcessGateway, options: InProcess
     isClosed = true;
     return { ...reply, message: closed, human_message: closed };
   };
-  const { approvals } = gateway;
+  const { approvals, reversals } = gateway;
   return {
     isClosed: () => isClosed,
     async send(call, signal): Promise<Answer> {
@@ -68,6 +74,13 @@ export function inProcessTransport(gateway: InProcessGateway, options: InProcess
             const options = { ...who, ...(signal === undefined ? {} : { signal }) };
             return asked(() => approvals.wait(approvalId, { seconds }, options));
           },
+        }),
+    ...(gateway.cancel === undefined ? {} : { cancel: (target) => asked(async () => gateway.cancel?.(target, who)) }),
+    ...(reversals === undefined
+      ? {}
+      : {
+          reverse: (token) => asked(async () => read(await reversals.redeem(token, who))),
+          rollBack: (session) => asked(() => reversals.rollBack(session, { by: options.agent }, who)),
         }),
     ...(gateway.complete === undefined
       ? {}

@@ -38,6 +38,8 @@ const doorCodes = {
   NotPending: true,
   TicketTaken: true,
   AnswerNotPossible: true,
+  NotToCancel: true,
+  UnknownSession: true,
   TicketClosed: true,
   AlreadyApproved: true,
   SawAnother: true,

@@ -18,6 +18,9 @@ export interface WireCall {
   readonly deadline_seconds?: number;
 }
 
+/** One call, a turn of a session, or the whole session. */
+export type CancelTarget = { readonly call: string } | { readonly session: string; readonly turn?: string };
+
 /** How one attempt ended. Only `not_sent` is a proof that nothing can have happened. */
 export type Answer =
   | { readonly kind: 'answered'; readonly body: unknown }
@@ -53,6 +56,12 @@ export interface Transport {
   readonly approval?: (approvalId: string, waitSeconds: number, signal?: AbortSignal) => Promise<Answer>;
   /** The agent says that it is done with this session, or with its standing one. */
   readonly complete?: (session: string | undefined, signal?: AbortSignal) => Promise<Answer>;
+  /** Cancels a call, a turn or a session of this agent. */
+  readonly cancel?: (target: CancelTarget, signal?: AbortSignal) => Promise<Answer>;
+  /** Undoes the call of this token. */
+  readonly reverse?: (token: string, signal?: AbortSignal) => Promise<Answer>;
+  /** Undoes the calls of this session, and closes it. */
+  readonly rollBack?: (session: string, signal?: AbortSignal) => Promise<Answer>;
   /** For a call without `wait_seconds`: how long the gateway waits before it replies `pending`. */
   readonly defaultWaitSeconds?: number;
   /** True once the gateway is closed for good. */

@@ -34,6 +34,7 @@ import { warnEgress } from './warn-egress.ts';
 import { warnModels } from './warn-models.ts';
 import { warnExposed } from './warn-exposed.ts';
 import { checkCredentials } from './check-credentials.ts';
+import { checkReversals } from './check-reversals.ts';
 import { checkReconcile } from './check-reconcile.ts';
 import { knownShapes } from './known-catalogue.ts';
 import { splitProblem } from '../modules/import-module.ts';
@@ -110,6 +111,7 @@ export async function loadProject(request: ProjectRequest): Promise<LoadedProjec
   const holders = await holdersFor(config.config, request);
   const policy = compileConfigPolicy(config, shapes, holders, costFunctions(extensions, config.config.uses));
   checkReconcile(config.config, config.tell);
+  checkReversals(config.config, config.tell);
   warnEgress(config.config, models.providers, policy, config.warn);
   warnModels(config.config, policy, config.warn);
   const inPlace = inFolder(config.config, cwd, file);

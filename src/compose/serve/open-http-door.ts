@@ -14,6 +14,7 @@ import type {
   StatusReport,
   UpstreamRecovery,
 } from '../../doors/http/parts.ts';
+import { createReversals } from '../../shell/reversal/reversal-service.ts';
 import { createApprovals } from '../../shell/approval/approvals.ts';
 import { createBudgets } from '../../shell/budget/budget-service.ts';
 import { type CallCounts, countOpenTickets, countPending, createCallCounts } from '../../shell/look/counts.ts';
@@ -21,6 +22,7 @@ import { completeSession } from '../../shell/completion/complete.ts';
 import { reportCredentials } from '../../shell/look/report-credentials.ts';
 import { evaluateCall } from '../../shell/look/evaluate.ts';
 import { handleCall, handleUnfit } from '../../shell/call/handle-call.ts';
+import { cancel } from '../../shell/ending/cancel.ts';
 import { openPlainSession } from '../../shell/session/find-session.ts';
 import type { JsonObject } from '../../core/values/json.ts';
 import { policyHash, gapsOf } from '../../shell/upkeep/record-runtime.ts';
@@ -77,6 +79,7 @@ export function openHttpDoor(order: HttpDoorOrder, { current }: LastingGateway, 
     },
     unfit: (errors, who) => handleUnfit(errors, who, shell()),
     evaluate: (raw, who) => evaluateCall(raw, who, shell()),
+    cancel: (target, who) => cancel(target, who, shell()),
     openSession: (who, ceiling) => openPlainSession(who, ceiling, shell()),
     get workflows(): WorkflowService {
       const service = createWorkflowService(shell());
@@ -97,6 +100,9 @@ export function openHttpDoor(order: HttpDoorOrder, { current }: LastingGateway, 
     },
     get approvals() {
       return createApprovals(shell());
+    },
+    get reversals() {
+      return createReversals(shell());
     },
     get tickets() {
       return createTickets(shell());

@@ -6,10 +6,10 @@ import type { MountedWorkflow } from '../../adapters/upstream-function/workflow/
 import type { Principal } from '../../core/call/call.ts';
 import { toJsonGraph } from '../../core/workflow/draw/to-json-graph.ts';
 import { toMermaid } from '../../core/workflow/draw/to-mermaid.ts';
-import { isListed } from '../../core/policy/listed-tools.ts';
+import { isListed, listedTools } from '../../core/policy/listed-tools.ts';
 import { takenNames } from '../../doors/mcp/door-names.ts';
 import { createMcpDoor, type McpDoor } from '../../doors/mcp/mcp-door.ts';
-import type { McpDoorParts, DoorApprovals } from '../../doors/mcp/parts.ts';
+import type { McpDoorParts, DoorApprovals, DoorReversals } from '../../doors/mcp/parts.ts';
 import type { Reply } from '../../core/call/reply.ts';
 import { completeSession } from '../../shell/completion/complete.ts';
 import { handleUnfit } from '../../shell/call/handle-call.ts';
@@ -20,6 +20,7 @@ import { scopedShell, type ServedPart, servedTools } from './served-tools.ts';
 import type { LastingGateway } from './keep-open.ts';
 import { type ApprovalId, stateAt } from '../../core/approval/approval.ts';
 import type { AgentPolicy } from '../../core/policy/policy.ts';
+import { createReversals } from '../../shell/reversal/reversal-service.ts';
 import { createApprovals } from '../../shell/approval/approvals.ts';
 import { ticketsOf } from '../tickets/door-tickets.ts';
 import { policyOf, type Shell } from '../../shell/shell.ts';
@@ -94,6 +95,7 @@ function doorParts(served: Served, { current }: Behind, taken: ServedPart['taken
     notify: (notice) => shell().ports.notify(notice),
     approvals: approvalsOf(shell, seal),
     tickets: ticketsOf(shell),
+    reversals: reversalsOf(shell),
     completion: {
       isServed: ({ agent }) => (policyOf(agent, shell())?.agent ?? null) !== null,
       run: (raw, caller) => completeSession(raw, caller, shell()),
@@ -130,6 +132,22 @@ function following(
     accept: (...asked) => service().accept(...asked),
     look: (...asked) => service().look(...asked),
     history: (...asked) => service().history(...asked),
+  };
+}
+
+function reversalsOf(shell: () => Shell): DoorReversals {
+  return {
+    isServed: ({ agent }) => {
+      const { catalogue, workflows } = shell();
+      const policy = policyOf(agent, shell());
+      const actions = [...workflows.values()].flatMap(({ actions: each }) => [...each.values()]);
+      const listed = [
+        ...listedTools(catalogue(), policy).values(),
+        ...actions.filter((each) => isListed(each, policy)),
+      ];
+      return listed.some(({ reverse }) => reverse !== undefined);
+    },
+    redeem: (token, who, requester) => createReversals(shell()).redeem(token, who, { requester, waitMs: null }),
   };
 }
 

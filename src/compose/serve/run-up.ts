@@ -11,7 +11,7 @@ import { defaultLimits } from '../../core/limits.ts';
 import { boundConnections, type BoundConnections } from '../../doors/http/bound-connections.ts';
 import { createConsoleDoor } from '../../doors/console/console-door.ts';
 import type { Notifier } from '../../ports/notifier.ts';
-import { type Address, configuredAddress, isLoopback, listenAt, readAddress } from './address.ts';
+import { type Address, allowedHosts, configuredAddress, isLoopback, listenAt, readAddress } from './address.ts';
 import { consoleLink, createConsoleFiles } from '../console/load-console.ts';
 import type { Ready } from './ready.ts';
 import { createRouter, type Router } from './route-requests.ts';
@@ -80,7 +80,7 @@ export async function runUp(order: UpOrder, open: OpenForServing): Promise<UpEnd
   if (listen === null) return { kind: 'bad_listen' };
   const address = listen ?? (await configuredAddress(order.config)) ?? defaultAddress;
   if (order.openAs !== null && !isLoopback(address.host)) return { kind: 'not_local' };
-  const router = createRouter(createConsoleDoor(createConsoleFiles()));
+  const router = createRouter(createConsoleDoor(createConsoleFiles(), allowedHosts(address.host)));
   const listening = await listenAt(address, router.handle);
   if ('problem' in listening) return { kind: 'no_address', message: listening.problem };
   const { server, url, isLocal } = listening;

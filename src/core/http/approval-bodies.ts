@@ -1,4 +1,4 @@
-/** JSON Schemas of the HTTP bodies about approvals and completion, by component name. Part of http-bodies.ts. */
+/** JSON Schemas of the HTTP bodies about approvals, completion and cancelling, by component name. Part of http-bodies.ts. */
 import { approvalStates } from '../approval/approval.ts';
 import { approvalChanges } from '../approval/approval-view.ts';
 import {
@@ -27,10 +27,13 @@ export const approvalRequestBodies = {
   DenyRequest: closedObject({ reason, shown }, ['reason', 'shown']),
   RevokeRequest: closedObject({ reason }, ['reason']),
   CompleteRequest: closedObject({ session }, ['session']),
+  CancelCallRequest: closedObject({}),
+  CancelRequest: closedObject({ turn: session }, ['turn']),
 } as const satisfies Record<string, Schema>;
 
 export function approvalAnswerBodies(ref: Ref) {
   return {
+    Cancelled: closedObject({ cancelled: oneOfNames(['call', 'turn', 'session']), id: text }),
     ApprovalView: closedObject(
       {
         approval_id: text,

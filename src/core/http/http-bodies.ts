@@ -23,6 +23,7 @@ import {
   texts,
   wholeNumber,
 } from './reply-schema-fields.ts';
+import { reversalAnswerBodies } from './reversal/reversal-bodies.ts';
 import { statusReport } from './status-body.ts';
 import { ticketAnswerBodies, ticketRequestBodies } from './ticket-bodies.ts';
 import { callStates, codes, effectClasses, effects } from '../taxonomy.ts';
@@ -178,6 +179,7 @@ export function answerBodies(ref: Ref) {
 export type BodyName = RequestName | keyof ReturnType<typeof answerBodies>;
 
 const otherBodies = (ref: Ref) => ({
+  ...reversalAnswerBodies(),
   ...ticketAnswerBodies(ref),
   ...budgetAnswerBodies(ref),
   ...improvementAnswerBodies(ref),

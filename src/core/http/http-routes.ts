@@ -4,6 +4,7 @@
  */
 import { approvalRoutes } from './approval-routes.ts';
 import { budgetRoutes } from './budget-routes.ts';
+import { cancelRoutes } from './cancel/cancel-routes.ts';
 import { callLookRoutes } from './look/call-look-routes.ts';
 import { consoleRoutes } from './console/console-routes.ts';
 import { sessionStatusNames } from './http-bodies.ts';
@@ -13,6 +14,7 @@ import { improvementRoutes } from './improvement/improvement-routes.ts';
 import { policyLookRoutes } from './look/policy-look-routes.ts';
 import { sessionLookRoutes } from './look/session-look-routes.ts';
 import { modelRoutes } from './model-routes.ts';
+import { reversalRoutes } from './reversal/reversal-routes.ts';
 import { ticketRoutes } from './ticket-routes.ts';
 import { callStates } from '../taxonomy.ts';
 
@@ -145,7 +147,9 @@ export const httpRoutes = {
     body: null,
     answer: 'HistoryPage',
   },
+  ...cancelRoutes,
   ...sessionLookRoutes,
+  ...reversalRoutes,
   ...approvalRoutes,
   ...approvalLookRoutes,
   ...ticketRoutes,

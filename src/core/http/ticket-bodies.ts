@@ -5,6 +5,7 @@ import { ticketStates } from '../recovery/ticket-view.ts';
 import { callStates, effects, verdicts } from '../taxonomy.ts';
 import { type AnswerKind, answerKinds } from '../ticket/answer-kinds.ts';
 import { inboxKinds } from '../ticket/inbox.ts';
+import { reversalRequestBodies } from './reversal/reversal-bodies.ts';
 import {
   anything,
   closedObject,
@@ -29,6 +30,7 @@ const answering = (names: readonly AnswerKind[], more: Readonly<Record<string, S
   closedObject({ answer: oneOfNames(names), ...more, note }, [...optional, 'note']);
 
 export const ticketRequestBodies = {
+  ...reversalRequestBodies,
   CloseTicketRequest: closedObject({ note }, ['note']),
   TakeTicketRequest: closedObject({ give_back: { type: 'boolean' } }, ['give_back']),
   CommentRequest: closedObject({ text: { type: 'string', minLength: 1, maxLength: defaultLimits.maxCommentChars } }),

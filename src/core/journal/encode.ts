@@ -140,12 +140,22 @@ const commitmentRoom = new Uint8Array(1 + saltBytes + 4_096);
 
 /** `leaf` as made by encodeLeaf. The hash of a record covers its place, its predecessor and its header. */
 export function linkHash(header: Header, previous: Uint8Array, leaf: Uint8Array, hashing: Hashing): Uint8Array {
-  invariant(previous.length === hashBytes, 'a hash has 32 bytes');
+  return linkOfLeaf(header, previous, hashing.sha256(leaf), hashing);
+}
+
+/** The same of a record of which only the hash of its leaf is known. */
+export function linkOfLeaf(
+  { chain, epoch, seq }: Pick<Header, 'chain' | 'epoch' | 'seq'>,
+  previous: Uint8Array,
+  leafHash: Uint8Array,
+  hashing: Hashing,
+): Uint8Array {
+  invariant(previous.length === hashBytes && leafHash.length === hashBytes, 'a hash has 32 bytes');
   linkRoom[0] = 0x01;
-  linkRoom.set(header.chain, 1);
-  putLong(linkRoom, putWord(linkRoom, 1 + chainBytes, header.epoch), header.seq);
+  linkRoom.set(chain, 1);
+  putLong(linkRoom, putWord(linkRoom, 1 + chainBytes, epoch), seq);
   linkRoom.set(previous, 29);
-  linkRoom.set(hashing.sha256(leaf), 29 + hashBytes);
+  linkRoom.set(leafHash, 29 + hashBytes);
   return hashing.sha256(linkRoom);
 }
 

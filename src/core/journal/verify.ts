@@ -3,7 +3,7 @@
  * record counts as erased; any other missing payload is a problem.
  */
 import { isObject } from '../values/json.ts';
-import { commitTo, decodeHeader, genesis, hashBytes, linkHash, saltBytes } from './encode.ts';
+import { commitTo, decodeHeader, genesis, hashBytes, linkHash, linkOfLeaf, saltBytes } from './encode.ts';
 import type { Hashing, Header, Position } from './record.ts';
 
 export interface StoredPayload {
@@ -19,6 +19,14 @@ export interface StoredRecord extends Position {
   readonly call?: string | null;
   /** In the order of the header's commitments; null where it was erased. */
   readonly payloads: readonly (StoredPayload | null)[];
+}
+
+/** A record whose content is not told: its place in the chain can be verified all the same. */
+export interface SealedRecord extends Position {
+  readonly chain: Uint8Array;
+  /** The hash of the leaf. */
+  readonly leaf: Uint8Array;
+  readonly hash: Uint8Array;
 }
 
 export interface Head extends Position {
@@ -112,6 +120,18 @@ export function createVerifier(hashing: Hashing, from: Head | null = null) {
       if (record.payloads.length > header.commitments.length) complain(record, 'a payload has no commitment');
       head = headOf(record);
     },
+    addSealed(record: SealedRecord): void {
+      counts.records += 1;
+      const previous = head !== null && head.epoch === record.epoch ? head : null;
+      if (previous === null) complain(record, 'the epoch does not start with epoch_open');
+      else if (record.seq !== previous.seq + 1)
+        complain(record, `record ${previous.seq + 1} is missing before this one`);
+      if (chain !== null && !same(chain, record.chain)) complain(record, 'the record belongs to another chain');
+      const isWhole = record.leaf.length === hashBytes;
+      if (!isWhole || !same(linkOfLeaf(record, previous?.hash ?? genesis, record.leaf, hashing), record.hash))
+        complain(record, 'the hash does not match');
+      head = headOf(record);
+    },
     report(): VerifyReport {
       const missing = [...unexplained.values()].slice(0, maxProblems - problems.length);
       const erased = counts.erased - unexplained.size;
@@ -121,7 +141,7 @@ export function createVerifier(hashing: Hashing, from: Head | null = null) {
 }
 
 /** A hash of another length is reported at its own record; the next one is then checked against nothing. */
-function headOf({ epoch, seq, hash }: StoredRecord): Head {
+function headOf({ epoch, seq, hash }: Pick<StoredRecord, 'epoch' | 'seq' | 'hash'>): Head {
   return { epoch, seq, hash: hash.length === hashBytes ? hash : genesis };
 }
 

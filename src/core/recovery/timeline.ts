@@ -51,8 +51,6 @@ export function lineOf(record: TimelineRecord): Line | null {
       return { what: 'wait', says: `${durationOf(body['pause_ms'])}, then attempt ${word('attempt')}` };
     case 'dispatch_settled':
       return { what: 'outcome', says: outcomeSays(body) };
-    case 'reversal_refused':
-      return { what: 'outcome', says: `not reversed: ${word('reason')}` };
     case 'ticket_opened':
       return { what: 'ticket', says: `${word('ticket')} in queue ${word('queue')}` };
     case 'retry_planned':

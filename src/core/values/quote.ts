@@ -23,6 +23,9 @@ export interface Piece {
   readonly unseen: boolean;
 }
 
+/** Whether nothing in it needs to be spelled out. */
+export const isPlain = (text: string): boolean => text.search(unseen) === -1;
+
 /** The same sentence in pieces, for a screen that can mark what cannot be seen. */
 export function piecesOf(text: string): readonly Piece[] {
   const pieces: Piece[] = [];

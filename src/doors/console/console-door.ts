@@ -3,6 +3,7 @@
  * data; what the page shows it asks of the API. Nothing is read from the disk by a path of a request.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { nameIn } from '../shared/host-name.ts';
 
 export interface ConsoleFile {
   readonly type: string;
@@ -45,15 +46,21 @@ const guards = {
 const assets = '/assets/';
 const forever = 'public, max-age=31536000, immutable';
 
-export function createConsoleDoor(files: () => ConsoleFiles): ConsoleDoor {
+/** `hosts`: the names that it may be called by; under any other one it serves nothing (DNS rebinding). */
+export function createConsoleDoor(files: () => ConsoleFiles, hosts: readonly string[]): ConsoleDoor {
+  const fileFor = ({ url = '', headers }: IncomingMessage): (ConsoleFile & { readonly path: string }) | null => {
+    const path = url.split('?')[0] ?? '';
+    if (path !== '/' && !path.startsWith(assets) && path !== '/favicon.svg') return null;
+    if (!hosts.includes(nameIn(headers.host ?? '') ?? '')) return null;
+    const file = files().get(path);
+    return file === undefined ? null : { ...file, path };
+  };
   return {
     handle(request, response) {
-      const { method = '', url = '' } = request;
-      const path = url.split('?')[0] ?? '';
-      if (path !== '/' && !path.startsWith(assets) && path !== '/favicon.svg') return false;
-      const file = files().get(path);
-      if (file === undefined) return false;
+      const file = fileFor(request);
+      if (file === null) return false;
       request.resume();
+      const { method } = request;
       if (method !== 'GET' && method !== 'HEAD') {
         response.writeHead(405, { allow: 'GET, HEAD', ...guards }).end();
         return true;
@@ -64,7 +71,7 @@ export function createConsoleDoor(files: () => ConsoleFiles): ConsoleDoor {
         ...guards,
         'content-type': file.type,
         'content-length': body.length,
-        'cache-control': path.startsWith(assets) ? forever : 'no-cache',
+        'cache-control': file.path.startsWith(assets) ? forever : 'no-cache',
         vary: 'accept-encoding',
         ...(packs ? { 'content-encoding': 'gzip' } : {}),
       });

@@ -1,6 +1,7 @@
 /** Checks Host and Origin (DNS rebinding): a page of another site may not call us under a name of its own. */
 import type { IncomingHttpHeaders } from 'node:http';
 import { type DoorProblem, doorProblem } from '../../core/http/door-problems.ts';
+import { nameIn } from '../shared/host-name.ts';
 import type { HttpDoorOptions } from './parts.ts';
 
 type Names = Pick<HttpDoorOptions, 'allowedHosts' | 'allowedOrigins'>;
@@ -16,11 +17,6 @@ export function checkOrigin({ host, origin }: IncomingHttpHeaders, names: Names)
     return doorProblem('OriginForbidden', 'pages of this origin may not call this server');
   return null;
 }
-
-const hostHeader = /^(\[[0-9a-f:.]+\]|[a-z0-9._-]+)(?::\d{1,5})?$/i;
-
-/** The host without its port; null if it is malformed. */
-const nameIn = (host: string): string | null => hostHeader.exec(host)?.[1]?.toLowerCase() ?? null;
 
 const originHeader = /^https?:\/\/(.+)$/i;
 

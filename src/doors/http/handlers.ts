@@ -22,6 +22,7 @@ import {
   rollBackRelease,
 } from './improvement/improvement-routes.ts';
 import { createConsoleLink, readConsoleSession, signIn, signOut } from './console/console-routes.ts';
+import { cancelCall, cancelSession } from './cancel/cancel-routes.ts';
 import type { StreamRoute } from './event-streams.ts';
 import {
   applyPolicy,
@@ -55,8 +56,10 @@ import {
   resolveTicket,
   takeTicket,
 } from './ticket-routes.ts';
-import { makeGolden, readCallStory, readJournal, readToolHealth, replayCall } from './look/call-looks.ts';
+import { makeGolden, readCallStory, readToolHealth, replayCall } from './look/call-looks.ts';
+import { readJournal } from './look/journal-look.ts';
 import { readSessionGraph, readSessionState } from './look/session-looks.ts';
+import { readReversal, readRollback, redeemReversal, rollBackSession } from './reversals/reversal-routes.ts';
 
 import { askModel } from './models/ask-model.ts';
 import { listModels, readModel } from './models/list-models.ts';
@@ -77,9 +80,15 @@ export const handlers: Readonly<Record<Exclude<RouteName, StreamRoute>, Handler>
   resetSession,
   forkSession,
   acceptSession,
+  cancelCall,
+  cancelSession,
   readHistory,
   readSessionGraph,
   readSessionState,
+  redeemReversal,
+  readReversal,
+  rollBackSession,
+  readRollback,
   listApprovals,
   readApproval,
   readApprovalContext,

@@ -1,5 +1,6 @@
 /** What the HTTP door needs of the gateway, as functions, and its options with their defaults. */
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
+import type { CancelTarget, Cancelled } from '../../shell/ending/cancel.ts';
 import type { Principal } from '../../core/call/call.ts';
 import type { FieldError } from '../../core/call/catalogue.ts';
 import type { Explanation } from '../../core/gates/explain.ts';
@@ -23,6 +24,7 @@ import type { GapCount } from '../../shell/upkeep/record-runtime.ts';
 import type { Improvements } from '../../shell/improvement/show-improvements.ts';
 import type { Looks } from '../../shell/look/looks.ts';
 import type { TenantView } from '../../shell/look/tenant-view.ts';
+import type { ReversalService } from '../../shell/reversal/reversal-service.ts';
 import type { TicketService } from '../../shell/ticket/ticket-service.ts';
 import type { WorkflowService } from '../../shell/session/workflow-service.ts';
 
@@ -133,11 +135,13 @@ export interface HttpDoorParts {
   evaluate(raw: unknown, who: Principal): Promise<Explanation | ErrorReply>;
   /** Opens a session without a workflow; `ceiling` limits how far its calls may reach. */
   openSession(who: Principal, ceiling: Reach | null): Promise<PlainSession | ErrorReply>;
+  cancel(target: CancelTarget, who: Principal): Promise<Cancelled>;
   readonly workflows: WorkflowService;
   readonly view: TenantView;
   readonly looks: Looks;
   readonly approvals: ApprovalService;
   readonly tickets: TicketService;
+  readonly reversals: ReversalService;
   readonly budgets: BudgetService;
   readonly improvements: Improvements;
   /** `{ session? }`: the work of an agent is done, by its own word or by that of `by`. */

@@ -11,6 +11,7 @@ import type { Shell } from '../../shell/shell.ts';
 import { type CallOptions, mustBeFit } from './library-door.ts';
 
 type Tenant = Pick<CallOptions, 'tenant'>;
+type Who = Pick<CallOptions, 'tenant' | 'agent'>;
 
 /** `by` names the person, and goes on record. `wait_seconds`: for as long as it takes, if not given. */
 export interface ReverseOptions {
@@ -49,10 +50,11 @@ export function createReversalDoor(service: ReversalService, shell: Shell, self:
         return service.reverse(String(call), { tenant: tenantOf(options), agent: null }, askingOf(asking));
       },
       /**
-       * Undoes the calls of a session, the last first. Closes the session. Null if the tenant has no such session.
+       * Undoes the calls of a session, the last first. Closes the session. Null if the tenant, or the agent that is
+       * named, has no such session.
        */
-      async rollBack(session: string, asking: ReverseOptions, options: Tenant = {}): Promise<RollbackView | null> {
-        const scope = { tenant: tenantOf(options), agent: null };
+      async rollBack(session: string, asking: ReverseOptions, options: Who = {}): Promise<RollbackView | null> {
+        const scope = { tenant: tenantOf(options), agent: options.agent ?? null };
         const view = await service.rollBack(String(session), scope, askingOf(asking));
         if (view === 'store_unavailable') throw new GatewayError('store_unavailable', 'the store cannot record it');
         return view;

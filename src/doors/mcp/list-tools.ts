@@ -32,10 +32,11 @@ export function listTools(parts: McpDoorParts, who: Principal): readonly JsonObj
   return parts.workflow?.isBeside === true ? besideOthers([...listed.values()], parts) : [...listed.values()];
 }
 
-/** Prefixed with the workflow's name; without `await_approval` and `await_ticket`, which are listed once for all. */
+/** Prefixed with the workflow's name; without the tools of ours that are listed once for all. */
 function besideOthers(listed: readonly JsonObject[], parts: McpDoorParts): readonly JsonObject[] {
   const { write } = toolsOf(parts);
-  const ofWorkflow = listed.filter(({ name }) => name !== ownTools.awaitApproval && name !== ownTools.awaitTicket);
+  const ofAll: readonly unknown[] = [ownTools.awaitApproval, ownTools.awaitTicket, ownTools.reverse];
+  const ofWorkflow = listed.filter(({ name }) => !ofAll.includes(name));
   return ofWorkflow.map((tool) => ({ ...tool, name: write(String(tool['name'])) }));
 }
 

@@ -1,5 +1,6 @@
 /**
- * The gateway's own tools: `next` and `history` of a session, `await_approval`, `await_ticket`, and `complete`. A declared tool or
+ * The gateway's own tools: `next` and `history` of a session, `await_approval`, `await_ticket`, `reverse`, and
+ * `complete`. A declared tool or
  * action of the same name replaces ours.
  */
 import type { Principal } from '../../core/call/call.ts';
@@ -15,6 +16,7 @@ export const ownTools = {
   history: 'history',
   awaitApproval: 'await_approval',
   awaitTicket: 'await_ticket',
+  reverse: 'reverse',
   complete: 'complete',
 } as const;
 
@@ -138,6 +140,20 @@ const listings: Readonly<Record<OwnTool, JsonObject>> = {
     },
     annotations: { readOnlyHint: true },
   },
+  reverse: {
+    name: ownTools.reverse,
+    description:
+      'Undoes an earlier call of yours, once. The reversal_token comes with its success, and is good for a while. Refused with the reason if it cannot be undone any more.',
+    inputSchema: {
+      type: 'object',
+      properties: {
+        reversal_token: { type: 'string', description: 'reversal_token of the reply of the call to undo.' },
+      },
+      required: ['reversal_token'],
+      additionalProperties: false,
+    },
+    outputSchema: replyOutputSchema,
+  },
   complete: {
     name: ownTools.complete,
     description:
@@ -169,7 +185,7 @@ export function ownTool(name: string | null, parts: McpDoorParts, who: Principal
   return own === undefined || !isServed(own, parts, who) || isDeclared(own, parts, who) ? null : own;
 }
 
-function isServed(name: OwnTool, { workflow, approvals, tickets, completion }: McpDoorParts, who: Principal): boolean {
+function isServed(name: OwnTool, { workflow, approvals, tickets, ...parts }: McpDoorParts, who: Principal): boolean {
   switch (name) {
     case ownTools.next:
     case ownTools.history:
@@ -178,8 +194,10 @@ function isServed(name: OwnTool, { workflow, approvals, tickets, completion }: M
       return approvals?.isServed(who) === true;
     case ownTools.awaitTicket:
       return tickets !== undefined;
+    case ownTools.reverse:
+      return parts.reversals?.isServed(who) === true;
     case ownTools.complete:
-      return completion?.isServed(who) === true;
+      return parts.completion?.isServed(who) === true;
     default:
       return unreachable(name);
   }

@@ -96,6 +96,13 @@ export interface DoorCompletion {
   run(raw: unknown, who: Principal): Promise<Reply>;
 }
 
+/** `reverse`, by which an agent undoes a call of its own. */
+export interface DoorReversals {
+  /** Whether a tool of this agent can be undone at all. */
+  isServed(who: Principal): boolean;
+  redeem(token: string, who: Principal, requester: Requester): Promise<Reply>;
+}
+
 export interface McpDoorParts {
   readonly name: string;
   readonly version: string;
@@ -112,6 +119,7 @@ export interface McpDoorParts {
   readonly approvals?: DoorApprovals;
   readonly tickets?: DoorTickets;
   readonly completion?: DoorCompletion;
+  readonly reversals?: DoorReversals;
   /** Reports that work which continued after its call is complete. */
   readonly reportTask?: (callId: unknown, who: Principal) => Promise<Reply>;
   /** Records a message that policy cannot decide, and returns the notice for the answer. */

@@ -48,7 +48,12 @@ export async function start({ call, events, work, parts, leaves = [] }: Start, s
   });
   // Ignored: whoever waits hears the error; a run that nobody waits for must not bring the process down.
   outcome.catch(() => undefined);
-  const running: Running = { call, outcome, cancel: control.cancel };
+  const stop = new AbortController();
+  const cancel = (scope: CancelScope) => {
+    control.cancel(scope);
+    stop.abort();
+  };
+  const running: Running = { call, outcome, cancel, stopped: stop.signal };
   // Registered before the commit, so that a cancellation of its session finds it at any moment. A call that waited for
   // its approval may have several who try: the place is the first one's, until one of them has won.
   if (!shell.live.running.has(call.id)) shell.live.running.set(call.id, running);

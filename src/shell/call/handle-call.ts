@@ -192,9 +192,11 @@ export async function nestedCall(
   ceiling: Reach | null,
   shell: Shell,
 ): Promise<Reply> {
-  if (ceiling === null) return handleCall(request, who, { bodyOf }, shell);
+  // INVARIANT: whoever cancels a call cancels what its body has called.
+  const by = { bodyOf, cancelled: shell.live.running.get(bodyOf.id)?.stopped };
+  if (ceiling === null) return handleCall(request, who, by, shell);
   // INVARIANT: the agent's standing session has no ceiling, so it is not the place for this.
   const opened = await openSession(who, false, shell, ceiling);
   if ('fault' in opened) return sayFault(request.tool, null, opened.fault, shell);
-  return handleCall({ ...request, session: opened.id }, who, { bodyOf }, shell);
+  return handleCall({ ...request, session: opened.id }, who, by, shell);
 }

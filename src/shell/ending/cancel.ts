@@ -17,6 +17,15 @@ import { bare } from './transition.ts';
 
 export type Cancelled = 'cancelled' | 'not_found' | 'already_ended' | 'store_unavailable';
 
+/** One call, a turn of a session, or the whole session. */
+export type CancelTarget = { readonly call: string } | { readonly session: string; readonly turn?: string };
+
+export function cancel(target: CancelTarget, who: Principal, shell: Shell): Promise<Cancelled> {
+  if ('call' in target) return cancelCall(target.call as CallId, who, shell);
+  const session = target.session as SessionId;
+  return target.turn === undefined ? cancelSession(session, who, shell) : cancelTurn(session, target.turn, who, shell);
+}
+
 export async function cancelCall(id: CallId, who: Principal, shell: Shell): Promise<Cancelled> {
   const running = shell.live.running.get(id);
   if (running !== undefined && owns(who, running.call)) {
@@ -78,6 +87,20 @@ async function cancelAll(
       if (change.kind === 'cancel' || call.turn === change.turn) await cancelWaiting(call, scope, shell);
   }
   return 'cancelled';
+}
+
+/**
+ * Stops what runs here of sessions and turns that another process has cancelled. Looked for by every sweep: the process
+ * that cancels cannot reach what another one has sent.
+ */
+export async function stopCancelledElsewhere(shell: Shell): Promise<void> {
+  const { store } = shell.ports;
+  for (const running of shell.live.running.values()) {
+    const { session: id, turn } = running.call;
+    if (id === null) continue;
+    if ((await store.session(id))?.state === 'cancelled') running.cancel('SessionCancelled');
+    else if (turn !== null && (await store.turnCancelled(id, turn))) running.cancel('TurnCancelled');
+  }
 }
 
 /** Stops a call between two attempts, or before the first: nothing of it runs anywhere. */

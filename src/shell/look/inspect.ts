@@ -8,6 +8,7 @@ import { type GateName, gateNames } from '../../core/gates/gate.ts';
 import { isObject } from '../../core/values/json.ts';
 import { type Hashing, type Position, recordKinds } from '../../core/journal/record.ts';
 import { afterAll, maxLookedAt, type MeantId, meantId } from '../../core/values/short-id.ts';
+import { reversedBy } from '../../core/reversal/reversal.ts';
 import { createVerifier, hex, type StoredRecord, type VerifyReport } from '../../core/journal/verify.ts';
 import { defaultQuarantineMs } from '../../core/recovery/playbook.ts';
 import type { Effect } from '../../core/taxonomy.ts';
@@ -37,6 +38,8 @@ export interface CallStory {
   /** The facts of the decision, as recorded; null if no decision is on record. */
   readonly facts: Readonly<Record<string, unknown>> | null;
   readonly records: readonly ExplainedRecord[];
+  /** The call that it undoes, and the one that undid it. */
+  readonly links: { readonly reverses: string | null; readonly reversedBy: string | null };
 }
 
 /** A call in doubt, as a person needs it to settle it. */
@@ -127,6 +130,7 @@ export async function readCall(id: CallId, reader: StoreReader): Promise<CallSto
       args,
       reply,
       ...decisionIn(records),
+      links: { reverses: reversedBy(call.key), reversedBy: (await reader.reversalOf(id))?.redeemedBy ?? null },
       records: records.map(explainRecord),
     };
   }

@@ -28,6 +28,8 @@ export interface RecordPage {
   readonly more: boolean;
 }
 
+type Whose = Pick<JournalEntry, 'call' | 'session' | 'body'>;
+
 export interface TenantView {
   /** The reply of a call, pending while it runs; null if there is no such call in the scope. */
   reply(id: string, scope: Scope): Promise<Reply | null>;
@@ -38,10 +40,14 @@ export interface TenantView {
   sessions(scope: Scope, filter: Omit<SessionWish, 'tenant'>): ReturnType<SessionInspection['sessions']>;
   /** The owner of a session; null if there is no such session in the scope. */
   ownerOf(session: string, scope: Scope): Promise<Principal | null>;
+  /** The agent whose call it is; null if there is none in the scope. */
+  callerOf(call: string, scope: Scope): Promise<Principal | null>;
   /** Records after a position, from the first if null. Records of no tenant (the journal's own) are left out. */
   records(tenant: string, after: Position | null, limit: number): Promise<RecordPage>;
   /** The position of the last record, of whichever tenant. */
   head(): Promise<Position>;
+  /** Whose a record is; null for one of the journal's own, or of a call that is not there. */
+  tenantOf(record: Whose): Promise<string | null>;
 }
 
 const beforeTheFirst: Position = { epoch: 0, seq: 0 };
@@ -59,7 +65,7 @@ export function createTenantView(shell: Shell): TenantView {
     if (tenant !== null) tenants.set(id, tenant);
     return tenant;
   };
-  const tenantOf = ({ call, session, body }: JournalEntry): Promise<string | null> => {
+  const tenantOf = ({ call, session, body }: Whose): Promise<string | null> => {
     if (call === improvementSubject) return Promise.resolve(tenantIn(body));
     if (call !== null) return remember(call, () => store.call(call as CallId));
     if (session !== null) return remember(session, () => store.session(session as SessionId));
@@ -98,6 +104,10 @@ export function createTenantView(shell: Shell): TenantView {
       const found = await store.session(session as SessionId);
       return found !== null && isInScope(found, scope) ? { tenant: found.tenant, agent: found.agent } : null;
     },
+    async callerOf(call, scope) {
+      const found = await store.call(call as CallId);
+      return found !== null && isInScope(found, scope) ? { tenant: found.tenant, agent: found.agent } : null;
+    },
     async records(tenant, after, limit) {
       const from = after ?? beforeTheFirst;
       const page = await store.entries(from, limit);
@@ -105,6 +115,7 @@ export function createTenantView(shell: Shell): TenantView {
       for (const entry of page) if ((await tenantOf(entry)) === tenant) records.push(explainRecord(entry));
       return { records, last: positionOf(page.at(-1) ?? from), more: page.length === limit };
     },
+    tenantOf,
     async head() {
       return positionOf((await store.entries(null, 1)).at(-1) ?? beforeTheFirst);
     },

@@ -8,7 +8,7 @@ import type { StepFact } from '../../core/workflow/step.ts';
 import type { Json } from '../../core/values/json.ts';
 import { mayResend } from '../../core/call/lifecycle.ts';
 import type { StoredCall } from '../../ports/store.ts';
-import { cancelWaiting } from '../ending/cancel.ts';
+import { cancelWaiting, stopCancelledElsewhere } from '../ending/cancel.ts';
 import { start } from '../attempt/start.ts';
 import { markAnswered, storeIsBack } from './commit.ts';
 import { whyNotResend } from '../attempt/work.ts';
@@ -38,6 +38,7 @@ import { suppressed } from '../../core/values/suppressed.ts';
 
 export async function sweep(shell: Shell): Promise<void> {
   await recordUnrecorded(shell);
+  await stopCancelledElsewhere(shell);
   const due = await shell.ports.store.due(shell.ports.clock.nowMs(), shell.limits.sweepBatch);
   await Promise.all(due.map((call) => sweepCall(call, shell)));
   await runAllApproved(shell);

@@ -31,4 +31,8 @@ export const ofPartialResults = {
   'C9-refresh-1':
     'evidence that an upstream calls stale is read again; the same is sent once more, changed is told and planned anew',
   'C9-refresh-2': 'a session refreshes its evidence only so often',
+  'C9-cancel-2': 'whatever a call does when it is cancelled, it ends as Cancellation and leaves nothing half-held',
+  'C9-cancel-3': 'a cancelled doubt stays a doubt',
+  'C9-cancel-4': 'a cancelled call stops the calls of its body',
+  'C9-cancel-5': 'calls, turns and sessions are cancelled over HTTP, by the command and by the client',
 } as const;

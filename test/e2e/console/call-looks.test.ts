@@ -1,7 +1,6 @@
 /** What people look at about calls over HTTP: the stream, the story with its ladder, replay, golden, health of tools. */
 import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';
-import { hex } from '../../../src/core/journal/verify.ts';
 import { createVerifier } from '../../../src/core/journal/verify.ts';
 import { nodeHashing } from '../../../src/adapters/store-sqlite/node-hashing.ts';
 import { eventually } from '../../support/eventually.ts';
@@ -79,30 +78,94 @@ test('[C8-look-3] what belongs to another tenant is absent, and agents do not lo
   assert.equal((await http.ask('GET', '/v1/tools/health', { key: stranger })).body['calls'], 0);
 });
 
-test('[C8-look-4] the journal comes as it is stored, and verifies from its pages alone', async (t) => {
-  const http = await open(t);
-  for (let n = 0; n < 4; n++) await http.call({ tool: 'echo', args: { n } });
+/** Verifies what was told, page by page, as a browser does. */
+async function verifyPages(http: OpenedHttp, spoil: (record: Told) => Told = (record) => record) {
   const verifier = createVerifier(nodeHashing);
+  const told: Told[] = [];
   let after: string | null = null;
   for (let more = true; more;) {
     const query: string = after === null ? '?limit=5' : `?limit=5&after=${after}`;
     const { body } = await http.ask('GET', `/v1/journal${query}`, { key: http.keys.viewer });
-    for (const record of body['records'] as Record<string, string>[]) {
-      after = record['position'] ?? null;
-      const [epoch = 0, seq = 0] = (after ?? '').split('.').map(Number);
-      const bytes = (text: string | undefined) => new Uint8Array(Buffer.from(text ?? '', 'base64'));
-      const payloads = (record['payloads'] as unknown as ({ salt: string; bytes: string } | null)[]).map((each) =>
-        each === null ? null : { salt: bytes(each.salt), bytes: bytes(each.bytes) },
-      );
-      const hash = new Uint8Array(Buffer.from(record['hash'] ?? '', 'hex'));
-      verifier.add({ epoch, seq, header: bytes(record['header']), hash, payloads });
-      assert.equal(hex(hash), record['hash']);
+    for (const given of body['records'] as Told[]) {
+      const record = spoil(given);
+      told.push(record);
+      after = record.position;
+      const [epoch = 0, seq = 0] = after.split('.').map(Number);
+      const at = { epoch, seq, hash: hexBytes(record.hash) };
+      if (record.leaf !== undefined)
+        verifier.addSealed({ ...at, chain: hexBytes(record.chain ?? ''), leaf: hexBytes(record.leaf) });
+      else verifier.add({ ...at, header: bytes(record.header ?? ''), payloads: (record.payloads ?? []).map(payload) });
     }
     more = body['more'] as boolean;
   }
-  const report = verifier.report();
+  return { told, report: verifier.report() };
+}
+
+interface Told {
+  readonly position: string;
+  readonly hash: string;
+  readonly chain?: string;
+  readonly leaf?: string;
+  readonly header?: string;
+  readonly payloads?: readonly ({ readonly salt: string; readonly bytes: string } | null)[];
+}
+
+const bytes = (base64: string) => new Uint8Array(Buffer.from(base64, 'base64'));
+const hexBytes = (text: string) => new Uint8Array(Buffer.from(text, 'hex'));
+const payload = (each: { readonly salt: string; readonly bytes: string } | null) =>
+  each === null ? null : { salt: bytes(each.salt), bytes: bytes(each.bytes) };
+
+test('[C8-look-4] the journal comes as it is stored, and verifies from its pages alone', async (t) => {
+  const http = await open(t);
+  for (let n = 0; n < 4; n++) await http.call({ tool: 'echo', args: { n } });
+  const { report } = await verifyPages(http);
   assert.deepEqual(report.problems, []);
   assert.ok(report.records >= 14, `${report.records} records`);
+});
+
+test('[C8-look-4] records of another tenant are sealed: they say nothing, and their place still verifies', async (t) => {
+  const http = await open(t);
+  const theirs = await http.makeKey('other', 'agent', 'secretive');
+  await http.call({ tool: 'echo', args: { ours: 1 } });
+  await http.call({ tool: 'echo', args: { theirs: 'hush' } }, { key: theirs });
+  await http.call({ tool: 'echo', args: { ours: 2 } });
+  const { told, report } = await verifyPages(http);
+  assert.deepEqual(report.problems, []);
+  const sealed = told.filter(({ leaf }) => leaf !== undefined);
+  assert.equal(sealed.length, 4);
+  const shown = told.map(({ header = '' }) => Buffer.from(header, 'base64').toString('latin1')).join('\n');
+  assert.doesNotMatch(shown, /secretive|hush/);
+  const at = sealed[1]?.position;
+  const forged = (record: Told) => (record.position === at ? { ...record, leaf: '00'.repeat(32) } : record);
+  const { report: spoiled } = await verifyPages(http, forged);
+  assert.deepEqual(
+    spoiled.problems.map(({ epoch, seq, problem }) => [`${epoch}.${seq}`, problem]),
+    [[at, 'the hash does not match']],
+  );
+});
+
+test('[C8-look-4] one changed byte of a reply or of a record is found, and its place named', async (t) => {
+  const http = await open(t);
+  for (let n = 0; n < 3; n++) await http.call({ tool: 'echo', args: { n } });
+  const { told } = await verifyPages(http);
+  const at = told.find(({ payloads = [] }) => payloads.length > 0)?.position;
+  const changed = (text: string) =>
+    Buffer.from([...bytes(text)].map((each, n) => (n === 30 ? each ^ 1 : each))).toString('base64');
+  for (const [what, spoil] of [
+    [
+      "payload 'args' does not match its commitment",
+      (record: Told) => ({
+        ...record,
+        payloads: record.payloads?.map((each) => (each === null ? null : { ...each, salt: changed(each.salt) })) ?? [],
+      }),
+    ],
+    ['the hash does not match', (record: Told) => ({ ...record, hash: `${record.hash.slice(0, -2)}00` })],
+  ] as const) {
+    const { report } = await verifyPages(http, (record) => (record.position === at ? spoil(record) : record));
+    const [first] = report.problems;
+    assert.equal(`${first?.epoch}.${first?.seq}`, at);
+    assert.equal(first?.problem, what);
+  }
 });
 
 test('[C8-look-5] the health of a tool counts how its last calls ended', async (t) => {

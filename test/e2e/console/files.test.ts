@@ -14,7 +14,7 @@ const files: ConsoleFiles = new Map([
 ]);
 
 async function serve(t: TestContext, given: ConsoleFiles) {
-  const door = createConsoleDoor(() => given);
+  const door = createConsoleDoor(() => given, ['127.0.0.1']);
   const server = createServer((request, response) => {
     if (!door.handle(request, response)) response.writeHead(404).end();
   });
@@ -40,7 +40,7 @@ test('[C8-console-5] the page and its assets say which scripts run, and that nob
   }
 });
 
-test('assets are kept for ever, the page is asked for again; both are packed', async (t) => {
+test('[C8-console-5] assets are kept for ever, the page is asked for again; both are packed', async (t) => {
   const ask = await serve(t, files);
   const page = await ask('/');
   assert.equal(page.headers.get('cache-control'), 'no-cache');
@@ -49,7 +49,7 @@ test('assets are kept for ever, the page is asked for again; both are packed', a
   assert.match((await ask('/assets/index-1.js')).headers.get('cache-control') ?? '', /immutable/);
 });
 
-test('only what was built is served, and nothing is written', async (t) => {
+test('[C8-console-5] only what was built is served, and nothing is written', async (t) => {
   const ask = await serve(t, files);
   for (const path of ['/assets/index-2.js', '/assets/../package.json', '/assets/%2e%2e/x', '/index.html', '/x'])
     assert.equal((await ask(path)).status, 404, path);
@@ -59,6 +59,19 @@ test('only what was built is served, and nothing is written', async (t) => {
   assert.deepEqual([head.status, await head.text()], [200, '']);
 });
 
-test('without a build nothing is at the address', async (t) => {
+test('[C8-console-5] without a build nothing is at the address', async (t) => {
   assert.equal((await (await serve(t, new Map()))('/')).status, 404);
+});
+
+test('[C8-console-3] under a name that is not ours nothing is served', async (t) => {
+  const door = createConsoleDoor(() => files, ['localhost']);
+  const server = createServer((request, response) => {
+    if (!door.handle(request, response)) response.writeHead(404).end();
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  t.after(() => server.close());
+  const { port } = server.address() as AddressInfo;
+  assert.equal((await fetch(`http://127.0.0.1:${port}/`)).status, 404);
+  assert.equal((await fetch(`http://localhost:${port}/`)).status, 200);
 });

@@ -81,7 +81,11 @@ function checkDescribed(method: string, target: string, { status, headers, text 
 
 /** The operation that is meant; what is no operation is described by the shared responses. */
 function placeOf(method: string, path: string, status: number): string {
-  for (const [template, operations] of Object.entries(document.paths)) {
+  // A path that is there as it stands comes before one with a place in it.
+  const all = Object.entries(document.paths).toSorted(
+    ([one], [other]) => Number(other === path) - Number(one === path),
+  );
+  for (const [template, operations] of all) {
     const pattern = new RegExp(`^${template.replaceAll('.', '\\.').replace(/\{\w+\}/, '[^/]+')}$`);
     const name = method.toLowerCase();
     if (pattern.test(path) && name in operations) return `/paths/${template.replaceAll('/', '~1')}/${name}`;

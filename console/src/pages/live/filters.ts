@@ -40,16 +40,3 @@ export function filterCalls(calls: readonly LiveCall[], filters: Filters): reado
 
 const textOf = ({ id, agent, tool, code, session, state }: LiveCall): string =>
   `${id} ${agent} ${tool} ${code ?? ''} ${session ?? ''} ${state}`.toLowerCase();
-
-/** The values that were seen, for the lists to choose from; so many at most. */
-export function choices(calls: readonly LiveCall[], of: (call: LiveCall) => string | null): readonly string[] {
-  const found = new Set<string>();
-  for (const call of calls) {
-    const value = of(call);
-    if (value !== null && value !== '') found.add(value);
-    if (found.size >= maxChoices) break;
-  }
-  return [...found].sort();
-}
-
-const maxChoices = 200;

@@ -1,18 +1,18 @@
 /** The row of filters above the list. */
 import { callStates, type CallState } from '../../../../src/core/taxonomy.ts';
 import { spellOut } from '../../../../src/core/values/quote.ts';
-import type { LiveCall } from '../../state/live.ts';
+import type { Seen } from '../../state/live.ts';
 import { changeQuery } from '../../state/route.ts';
-import { choices, type Filters, hasFilters, noFilters } from './filters.ts';
+import { type Filters, hasFilters, noFilters } from './filters.ts';
 
 interface LiveFiltersProps {
   readonly filters: Filters;
-  readonly calls: readonly LiveCall[];
+  readonly seen: Seen;
   /** How many calls fit. */
   readonly found: number;
 }
 
-export function LiveFilters({ filters, calls, found }: LiveFiltersProps) {
+export function LiveFilters({ filters, seen, found }: LiveFiltersProps) {
   const set = (name: keyof Filters) => (value: string) => changeQuery({ [name]: value === '' ? null : value });
   return (
     <form class="filters" role="search" onSubmit={(event) => event.preventDefault()}>
@@ -26,11 +26,11 @@ export function LiveFilters({ filters, calls, found }: LiveFiltersProps) {
           onInput={(event) => set('search')(event.currentTarget.value)}
         />
       </div>
-      <Choice name="Outcome" value={filters.state} of={choices(calls, (call) => call.state)} set={set('state')} />
-      <Choice name="Code" value={filters.code} of={choices(calls, (call) => call.code)} set={set('code')} />
-      <Choice name="Agent" value={filters.agent} of={choices(calls, (call) => call.agent)} set={set('agent')} />
-      <Choice name="Tool" value={filters.tool} of={choices(calls, (call) => call.tool)} set={set('tool')} />
-      <Choice name="Session" value={filters.session} of={choices(calls, (call) => call.session)} set={set('session')} />
+      <Choice name="Outcome" value={filters.state} of={seen.state} set={set('state')} />
+      <Choice name="Code" value={filters.code} of={seen.code} set={set('code')} />
+      <Choice name="Agent" value={filters.agent} of={seen.agent} set={set('agent')} />
+      <Choice name="Tool" value={filters.tool} of={seen.tool} set={set('tool')} />
+      <Choice name="Session" value={filters.session} of={seen.session} set={set('session')} />
       <div class="filter-end">
         <span class="quiet number" role="status">
           {found.toLocaleString('en')} {found === 1 ? 'call' : 'calls'}

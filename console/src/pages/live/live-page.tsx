@@ -38,7 +38,7 @@ export function LivePage() {
         </button>
       </PageHead>
       <Pace pace={now.pace} />
-      <LiveFilters filters={filters} calls={shown.calls} found={calls.length} />
+      <LiveFilters filters={filters} seen={now.seen} found={calls.length} />
       {calls.length === 0 ? (
         <NoCalls filtered={hasFilters(filters)} />
       ) : (

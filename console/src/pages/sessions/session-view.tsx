@@ -26,6 +26,10 @@ export function SessionView({ id }: { readonly id: string }) {
   usePageKeys(scrubKeys);
   const last = (graph.state.value.value?.path.length ?? 1) - 1;
   const choose = (entry: number) => setChosen(entry >= last ? null : Math.max(0, entry));
+  const changed = () => {
+    setChosen(null);
+    void graph.load();
+  };
   useEffect(() => listenToScrubKeys((move) => choose(move(chosen ?? last, last))), [chosen, last]);
   return (
     <>
@@ -43,7 +47,7 @@ export function SessionView({ id }: { readonly id: string }) {
           return (
             <div class="stack">
               <SessionHead graph={now} />
-              <SessionActions graph={now} at={entry?.seq ?? now.seq} changed={() => void graph.load()} />
+              <SessionActions graph={now} at={entry?.seq ?? now.seq} changed={changed} />
               <div class="session-columns">
                 <section class="card" aria-label="Machine">
                   <Scrubber path={now.path} chosen={chosen ?? last} choose={choose} complete={now.complete} />

@@ -95,17 +95,21 @@ export function callLookBodies(ref: Ref) {
 const journalBodies = () => ({
   JournalPage: closedObject({
     epochs: wholeNumber,
-    records: listOf(
-      closedObject({
-        position,
-        kind: text,
-        call: textOrNull,
-        // Bytes in base64, as they are hashed; a payload that was erased is null.
-        header: text,
-        hash: text,
-        payloads: listOf(orNull(closedObject({ salt: text, bytes: text }))),
-      }),
-    ),
+    records: listOf({
+      anyOf: [
+        closedObject({
+          position,
+          kind: text,
+          call: textOrNull,
+          // Bytes in base64, as they are hashed; a payload that was erased is null.
+          header: text,
+          hash: text,
+          payloads: listOf(orNull(closedObject({ salt: text, bytes: text }))),
+        }),
+        // Of another tenant: its place in the chain, and the hash of its leaf in hex.
+        closedObject({ position, chain: text, leaf: text, hash: text }),
+      ],
+    }),
     more: truth,
   }),
 });

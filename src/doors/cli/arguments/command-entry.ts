@@ -30,6 +30,7 @@ export const options = {
   by: { value: 'name', says: 'who reports it; default: the user of this machine' },
   args: { value: 'json|@file', says: 'approve with these arguments instead' },
   reason: { value: 'text', says: 'why' },
+  turn: { value: 'id', says: 'only calls of this turn' },
   queue: { value: 'name', says: 'only tickets of this queue' },
   note: { value: 'text', says: 'what was done about it, for the record' },
   answer: { value: 'name', oneOf: answerKinds, says: 'one of the answers that tickets show lists' },

@@ -1,10 +1,14 @@
 /** The commands for tickets, as data; part of the table in commands.ts. */
+import { cancelCommands } from './cancel-commands.ts';
 import type { CommandEntry } from './command-entry.ts';
+import { reversalCommands } from './reversal-commands.ts';
 
 const key = "an operator's key; default: beside the store, then $RECOURSE_KEY. Visible in process lists";
 const beside = ['config', 'file', 'url', 'key', 'key-file', 'json'] as const;
 
 export const ticketCommands = {
+  ...cancelCommands,
+  ...reversalCommands,
   'tickets ls': {
     group: 'Settle',
     says: 'list open tickets: what only a person can settle, last opened first',

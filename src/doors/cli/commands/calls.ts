@@ -95,6 +95,7 @@ function writeStory(story: CallStory, paint: Paint): string {
     ['created', timeOf(call.createdAtMs)],
     ['deadline', timeOf(call.deadlineAtMs)],
     ...(left === null ? [] : [['requester', `left at ${timeOf(left)} without the reply`] as const]),
+    ...writeLinks(story),
     ...(call.repeats === 0 ? [] : [['repeated', `the same refusal was given ${call.repeats}× more`] as const]),
     ...writePerson(story.reply),
     ['arguments', writeText(story.args)],
@@ -112,6 +113,15 @@ function writeStory(story: CallStory, paint: Paint): string {
     `${paint('bold', 'Facts')}\n${seen.length === 0 ? '  none on record\n' : writePairs(seen, paint)}`,
     `${paint('bold', 'Timeline')}\n${story.records.map((record) => `${writeRecordStory(record, paint)}\n`).join('')}`,
   ].join('\n');
+}
+
+/** The call that this one undoes, and the one that undid it. */
+function writeLinks({ links }: CallStory): readonly Pair[] {
+  const { reverses, reversedBy } = links;
+  return [
+    ...(reverses === null ? [] : [['reverses', reverses] as const]),
+    ...(reversedBy === null ? [] : [['reversed by', reversedBy] as const]),
+  ];
 }
 
 /** A file may hold states of another version. */

@@ -36,6 +36,8 @@ export function storyShape(story: CallStory) {
     reply: textShape(story.reply),
     gates: story.gates,
     facts: story.facts,
+    reverses: story.links.reverses,
+    reversed_by: story.links.reversedBy,
     timeline: timelineOf(story.records),
     records: story.records.map((record) => ({
       ...recordShape(record),

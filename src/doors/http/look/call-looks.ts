@@ -1,16 +1,12 @@
 /** Routes for people who look at calls: story, replay, golden, the journal as it is stored, and the health of tools. */
-import { operatorTenant } from '../../../core/call/identity.ts';
-import { maxJournalPage } from '../../../core/http/look/call-look-routes.ts';
 import type { CallStoryView, Shown } from '../../../core/http/look/call-look.ts';
-import type { Position } from '../../../core/journal/record.ts';
-import { hex, type StoredRecord } from '../../../core/journal/verify.ts';
 import type { Replay } from '../../../core/recovery/replay.ts';
 import type { Json } from '../../../core/values/json.ts';
 import { unreachable } from '../../../core/values/unreachable.ts';
 import type { StoredText } from '../../../shell/look/inspect.ts';
 import type { ToldStory } from '../../../shell/look/call-looks.ts';
 import type { ToolFigures } from '../../../shell/look/tool-health.ts';
-import { type Answer, type Asked, json, refuse } from '../answer.ts';
+import { type Answer, type Asked, json } from '../answer.ts';
 import { callEntry, time, unknownCall, wholeId } from '../call-routes.ts';
 import { textOf } from '../event-streams.ts';
 
@@ -87,37 +83,6 @@ export async function makeGolden(asked: Asked): Promise<Answer> {
   const made = await asked.parts.looks.golden(id, asked.who.tenant);
   if (made === null) return unknownCall(id);
   return json('problem' in made ? { file: null, text: null, problem: made.problem } : { ...made, problem: null });
-}
-
-/** INVARIANT: the journal holds the records of all tenants, so only those who run the gateway get it whole. */
-export async function readJournal({ who, query, parts }: Asked): Promise<Answer> {
-  if (who.tenant !== operatorTenant)
-    return refuse('RoleForbidden', `the whole journal is shown to people of the tenant '${operatorTenant}'`);
-  const limit = Math.max(1, Number(query['limit'] ?? maxJournalPage));
-  const { epochs, records, more } = await parts.looks.journal(positionIn(query['after']), limit);
-  return json({ epochs, records: records.map(storedView), more });
-}
-
-function positionIn(said: string | number | undefined): Position | null {
-  if (said === undefined) return null;
-  const [epoch = 0, seq = 0] = String(said).split('.').map(Number);
-  return { epoch, seq };
-}
-
-const base64 = (bytes: Uint8Array): string =>
-  Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('base64');
-
-function storedView(record: StoredRecord): object {
-  return {
-    position: textOf(record),
-    kind: record.kind ?? '',
-    call: record.call ?? null,
-    header: base64(record.header),
-    hash: hex(record.hash),
-    payloads: record.payloads.map((each) =>
-      each === null ? null : { salt: base64(each.salt), bytes: base64(each.bytes) },
-    ),
-  };
 }
 
 const noCalls: ToolFigures = {

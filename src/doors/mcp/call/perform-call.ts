@@ -13,7 +13,13 @@ import type { Requester } from '../../../shell/call/await-outcome.ts';
 import { type Connection, ownSession, stepInOwnSession } from '../connection.ts';
 import { toolsOf } from '../door-names.ts';
 import { ownTool, ownTools } from '../own-tools.ts';
-import { type DoorCompletion, type McpDoorParts, type ServedWorkflow, servedWorkflow } from '../parts.ts';
+import {
+  type DoorCompletion,
+  type DoorReversals,
+  type McpDoorParts,
+  type ServedWorkflow,
+  servedWorkflow,
+} from '../parts.ts';
 import { argumentsOf, isHandle, misplacedSession, takesSessionArgument, type ToolCall } from './read-tool-call.ts';
 import { suppressed } from '../../../core/values/suppressed.ts';
 
@@ -46,6 +52,8 @@ async function perform(asked: Asked): Promise<Reply> {
     const ofWorkflow = workflowAct(name, parts.workflow, asked);
     if (ofWorkflow !== null) return ofWorkflow();
   }
+  if (parts.reversals !== undefined && ownTool(name, parts, connection.who) === ownTools.reverse)
+    return reverse(parts.reversals, asked);
   if (parts.completion !== undefined && ownTool(name, parts, connection.who) === ownTools.complete)
     return complete(parts.completion, asked);
   if (parts.tools !== null) {
@@ -129,6 +137,15 @@ async function fork(served: ServedWorkflow, asked: Asked): Promise<Reply> {
 }
 
 /** At a workflow's door for a session of that workflow; otherwise for the named session, or the agent's own. */
+async function reverse({ redeem }: DoorReversals, asked: Asked): Promise<Reply> {
+  const given = onlyFields(['reversal_token'], asked);
+  if ('wrong' in given) return unfit(...given.wrong, asked);
+  const token = given.fields['reversal_token'];
+  if (typeof token !== 'string' || token.length > maxNameChars)
+    return unfit('/reversal_token', 'the reversal_token of a reply', preview(token ?? null), asked);
+  return redeem(token, asked.connection.who, asked.requester);
+}
+
 async function complete({ run }: DoorCompletion, asked: Asked): Promise<Reply> {
   const { parts, connection, call } = asked;
   const given = onlyFields(['session'], asked);

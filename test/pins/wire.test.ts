@@ -123,6 +123,7 @@ test('the names of the limits', () => {
     'defaultDeadlineMs',
     'defaultTimeoutMs',
     'factTimeoutMs',
+    'exhaustedEndsTurn',
     'firstProbeMs',
     'keyRetentionMs',
     'leaseMarginMs',

@@ -169,6 +169,8 @@ function changeSession(change: SessionChange, atMs: number, { ledger, statements
   if (change.kind === 'step' && change.advance) session.seq += 1;
   if (change.kind === 'step' && change.workflow !== null) changeWorkflow(session, change.workflow, statements);
   if (change.kind === 'step' && change.fence !== undefined) writeFence(change.id, change.fence, statements);
+  if (change.kind === 'step' && change.endsTurn !== undefined)
+    statements.insertTurn.run(change.id, change.endsTurn, atMs);
   if (change.kind === 'cancel') session.state = 'cancelled';
   if (change.kind === 'complete') completeSession(session);
   if (session.state !== 'open') dropTimer(session, statements);

@@ -115,16 +115,6 @@ export function provesSessions(create: Create): void {
     assert.equal(await store.turnCancelled('ses_other' as SessionId, 't1'), false);
   });
 
-  prove('a step may end a turn in its own commit', async (store) => {
-    const { id } = await opened(store);
-    await mustCommit(
-      store,
-      aTransition({ session: { ...stepping(id), endsTurn: 't1' } as never, records: [note(id)] }),
-    );
-    assert.equal(await store.turnCancelled(id, 't1'), true);
-    assert.equal(await store.turnCancelled(id, 't2'), false);
-  });
-
   prove('changes and records of a session that is not there are refused', async (store) => {
     const id = 'ses_none' as SessionId;
     const nothing = { kind: 'conflict', on: 'session', found: null };

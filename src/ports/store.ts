@@ -38,7 +38,8 @@ export type CallChange =
         readonly dueAtMs: number | null;
       };
     }
-  /** Keeps the state: the requester left, another took its place (a conflict if nobody left), an equal refusal. */
+  /** Keeps the state: the requester left, another took its place (a conflict if nobody left), an equal refusal; or its
+   * agent wants it stopped by whoever runs it (a conflict unless it is dispatched). */
   | {
       readonly kind: 'mark';
       readonly id: CallId;
@@ -46,7 +47,6 @@ export type CallChange =
       readonly repeats: number;
       /** When someone must look at a call in doubt again. A conflict unless it is in doubt and due as expected. */
       readonly due?: { readonly expectAtMs: number | null; readonly atMs: number | null };
-      /** Its agent wants it stopped, and another process runs it. A conflict unless it is dispatched. */
       readonly stop?: boolean;
     };
 
@@ -78,6 +78,8 @@ export type SessionChange =
       readonly workflow: WorkflowChange | null;
       /** Outside workflows: an operation of the session is in doubt, or is not any more. */
       readonly fence?: FenceWrite;
+      /** Outside workflows: no new call of this turn is taken. */
+      readonly endsTurn?: string;
     }
   | { readonly kind: 'cancel'; readonly id: SessionId }
   /**
@@ -185,7 +187,6 @@ export interface StoredCall extends Call {
   readonly replyAt: Position | null;
   /** How often the same refusal was given again. */
   readonly repeats: number;
-  /** Its agent wants it stopped: whoever runs it stops it, and nobody sends it again. */
   readonly stopAsked?: true;
 }
 

@@ -123,6 +123,7 @@ test('the names of the limits', () => {
     'continueWithinMs',
     'defaultDeadlineMs',
     'defaultTimeoutMs',
+    'exhaustedEndsTurn',
     'factTimeoutMs',
     'firstProbeMs',
     'keyRetentionMs',

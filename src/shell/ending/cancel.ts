@@ -13,6 +13,7 @@ import { callStates } from '../../core/taxonomy.ts';
 import { endContinuation } from '../ticket/end-continuation.ts';
 import { endApproval } from '../approval/end-approval.ts';
 import { concludeElsewhere } from './conclude.ts';
+import { endOfTurn } from './turn-rider.ts';
 import type { Say } from './ending.ts';
 import type { Running, Shell } from '../shell.ts';
 import { isUnderWay } from '../../core/call/lifecycle.ts';
@@ -149,9 +150,13 @@ export async function stopCancelledElsewhere(shell: Shell): Promise<void> {
     if ((await store.call(call))?.stopAsked === true) running.cancel('ToolCancelled');
     else if (id === null) continue;
     else if ((await store.session(id))?.state === 'cancelled') running.cancel('SessionCancelled');
-    else if (turn !== null && (await store.turnCancelled(id, turn))) running.cancel('TurnCancelled');
+    else if (turn !== null && (await isTurnCancelled(id, turn, shell))) running.cancel('TurnCancelled');
   }
 }
+
+/** Of a turn that a failure ended, what was begun goes on. */
+export const isTurnCancelled = async (id: SessionId, turn: string, shell: Shell): Promise<boolean> =>
+  (await shell.ports.store.turnCancelled(id, turn)) && (await endOfTurn(id, turn, shell)) === null;
 
 /** Stops a call between two attempts, or before the first: nothing of it runs anywhere. */
 export async function cancelWaiting(call: StoredCall, scope: CancelScope, shell: Shell): Promise<Cancelled> {

@@ -9,7 +9,7 @@ import type { StepFact } from '../../core/workflow/step.ts';
 import type { Json } from '../../core/values/json.ts';
 import { mayResend } from '../../core/call/lifecycle.ts';
 import type { StoredCall } from '../../ports/store.ts';
-import { cancelWaiting, stopCancelledElsewhere } from '../ending/cancel.ts';
+import { cancelWaiting, isTurnCancelled, stopCancelledElsewhere } from '../ending/cancel.ts';
 import { start } from '../attempt/start.ts';
 import { markAnswered, storeIsBack } from './commit.ts';
 import { whyNotResend } from '../attempt/work.ts';
@@ -163,7 +163,7 @@ const unsendable = {
 /** INVARIANT: what its agent wants stopped is not sent again, nor a call of a turn that was cancelled. */
 async function stoppedAs({ session, turn, stopAsked }: StoredCall, shell: Shell): Promise<CancelScope | null> {
   if (stopAsked === true) return 'ToolCancelled';
-  const isOver = session !== null && turn !== null && (await shell.ports.store.turnCancelled(session, turn));
+  const isOver = session !== null && turn !== null && (await isTurnCancelled(session, turn, shell));
   return isOver ? 'TurnCancelled' : null;
 }
 

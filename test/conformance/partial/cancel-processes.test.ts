@@ -6,6 +6,10 @@ import assert from 'node:assert/strict';
 import path from 'node:path';
 import { describe, test, type TestContext } from 'node:test';
 import { errorOf, pendingOf, successOf } from '../../support/check-reply.ts';
+import { anAgent } from '../../support/a-policy.ts';
+import { fileOf, openApprovals } from '../../support/open-approvals.ts';
+import { aTransition, mustCommit } from '../store-fixtures.ts';
+import type { CallId } from '../../../src/core/call/call.ts';
 import { eventually } from '../../support/eventually.ts';
 import { openGateway } from '../../support/open-gateway.ts';
 import { startChild } from '../../support/start-child.ts';
@@ -105,6 +109,28 @@ describe('a process that is killed before it stopped what it had to', () => {
       assert.deepEqual([reply.code, reply.effect], ['ToolCancelled', effect === 'pure' ? 'none' : 'unknown']);
       const { state } = await owner.stored(execution.call_id);
       assert.equal(state, effect === 'pure' ? 'CANCELLED' : 'IN_DOUBT');
+      assert.equal(executionsIn(log).length, 1);
+    });
+
+  for (const effect of ['pure', 'keyed'] as const)
+    test(`[C9-cancel-6] leaves a ${effect} call to the next sweep, if whoever asked is gone as well`, async (t) => {
+      const log = path.join(path.dirname(fileOf(t)), 'executions');
+      const tools = createWorld(log, () => 'sent again');
+      const { shell, file } = await openApprovals(t, tools, {
+        agents: [anAgent('local', [['permit', toolOf(effect)]])],
+      });
+      const request = { tool: toolOf(effect), args: {} };
+      const child = startChild(t, { file, log, calls: [{ request }], bodies: 'hang', limits: { sweepEveryMs: hour } });
+      const { execution } = await child.next('began');
+      const id = execution.call_id as CallId;
+      // What is on record when the process that was asked dies right after.
+      const { store } = shell.ports;
+      await mustCommit(store, aTransition({ call: { kind: 'mark', id, requester: null, repeats: 0, stop: true } }));
+      await child.kill();
+      const isOver = async () => ['CANCELLED', 'IN_DOUBT'].includes((await store.call(id))?.state ?? '');
+      await eventually('its end', isOver);
+      const reply = await store.reply(id);
+      assert.equal((JSON.parse(reply.kind === 'text' ? reply.text : '{}') as { code?: string }).code, 'ToolCancelled');
       assert.equal(executionsIn(log).length, 1);
     });
 });

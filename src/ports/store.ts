@@ -38,8 +38,7 @@ export type CallChange =
         readonly dueAtMs: number | null;
       };
     }
-  /** Keeps the state: the requester left, another took its place (a conflict if nobody left), an equal refusal; or its
-   * agent wants it stopped by whoever runs it (a conflict unless it is dispatched). */
+  /** Keeps the state: requester gone or replaced (conflict if nobody left), equal refusal, stop (only if dispatched). */
   | {
       readonly kind: 'mark';
       readonly id: CallId;

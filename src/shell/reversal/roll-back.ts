@@ -53,11 +53,17 @@ export async function rollBack(session: SessionId, shell: Shell): Promise<void> 
     const before = known.get(call.id);
     if (before !== undefined && !isRetried(before, rollback)) continue;
     const came = await undoCall(call, hasOwnCalls, { ...rollback, sinceMs }, shell);
-    if (came.kind === 'nothing') continue;
     if (came.kind === 'later') return;
+    // What never took effect is not listed, unless it was while nobody knew.
+    if (came.kind === 'nothing' && before === undefined) continue;
     position += before === undefined ? 1 : 0;
     const at = { position: before?.position ?? position, atMs: shell.ports.clock.nowMs() };
-    const step: RollbackStep = { call: call.id, tool: call.tool, ...at, ...came.step };
+    const step: RollbackStep = {
+      call: call.id,
+      tool: call.tool,
+      ...at,
+      ...(came.kind === 'nothing' ? tookNoEffect : came.step),
+    };
     if (!(await recordStep(session, version, step, shell))) return;
     known.set(call.id, step);
     sinceMs = step.atMs;
@@ -65,6 +71,8 @@ export async function rollBack(session: SessionId, shell: Shell): Promise<void> 
   }
   await finish(rollback, version, [...known.values()], shell);
 }
+
+const tookNoEffect = { outcome: 'nothing_to_undo', why: 'it took no effect', reversal: null } as const;
 
 /** Of a rollback that was started again: what was left, and not yet looked at since. */
 const isRetried = ({ outcome, atMs }: RollbackStep, { startedAtMs }: Rollback): boolean =>

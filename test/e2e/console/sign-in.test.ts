@@ -161,3 +161,16 @@ test('over TLS the cookie is Secure', async (t) => {
   const entered = await http.ask('POST', at, { key: null, body: { code }, headers });
   assert.match(String(entered.headers['set-cookie']), /; Secure$/);
 });
+
+test('[C8-console-1] of those who bring one code while keys are looked up, one gets in', async () => {
+  const keyring = {
+    liveHashes: async (ids: readonly string[]) => {
+      await new Promise((resolve) => setImmediate(resolve));
+      return new Map(ids.map((id) => [id, 'h']));
+    },
+  };
+  const sessions = createConsoleSessions({ keyring, nowMs: () => 0 });
+  const { code } = sessions.invite({ tenant: 'default', role: 'admin', name: 'ada', keyId: 'k' });
+  const entered = await Promise.all([sessions.enter(code), sessions.enter(code), sessions.enter(code)]);
+  assert.equal(entered.filter((each) => each !== null).length, 1);
+});

@@ -13,7 +13,7 @@ export const hostileTexts: readonly Hostile[] = [
   {
     name: 'HTML',
     text: '<img src=x onerror="owned=1"><script>owned=1</script><b id=owned>bold</b>',
-    shown: '<img src=x onerror="owned=1"><script>owned=1</script>',
+    shown: '<img src=x onerror=',
   },
   { name: 'a bidirectional override', text: 'pay \u202Etnuoma lla\u202C now', shown: 'tnuoma lla' },
   { name: 'zero-width characters', text: 're\u200Bfu\u2060nd\uFEFF', shown: 'fu' },

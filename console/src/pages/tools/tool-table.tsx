@@ -1,30 +1,13 @@
 /** One row for each tool: effect class, how its last calls ended as a bar with numbers, times, verdicts, drift. */
-import { effectClasses, type EffectClass } from '../../../../src/core/taxonomy.ts';
+import type { ToolLook } from '../../../../src/core/http/look/call-look.ts';
+import { effectClasses } from '../../../../src/core/taxonomy.ts';
 import { Badge } from '../../parts/badge.tsx';
 import { Foreign } from '../../parts/foreign.tsx';
 import { Age } from '../../parts/time.tsx';
 import { linkTo } from '../../state/route.ts';
 import { lengthOf } from '../../state/time.ts';
 
-export interface ToolFigures {
-  readonly tool: string;
-  readonly effect: EffectClass;
-  readonly description: string;
-  readonly served: boolean;
-  readonly drift: string | null;
-  readonly calls: number;
-  readonly succeeded: number;
-  readonly refused: number;
-  readonly failed: number;
-  readonly in_doubt: number;
-  readonly waiting: number;
-  readonly p50_ms: number | null;
-  readonly p95_ms: number | null;
-  readonly verdicts: readonly { readonly verdict: string; readonly count: number }[];
-  readonly last_at: string | null;
-}
-
-export function ToolTable({ tools }: { readonly tools: readonly ToolFigures[] }) {
+export function ToolTable({ tools }: { readonly tools: readonly ToolLook[] }) {
   return (
     <div class="wide">
       <table class="table tool-table">
@@ -56,7 +39,7 @@ export function ToolTable({ tools }: { readonly tools: readonly ToolFigures[] })
   );
 }
 
-function ToolRow({ tool }: { readonly tool: ToolFigures }) {
+function ToolRow({ tool }: { readonly tool: ToolLook }) {
   return (
     <tr>
       <th scope="row">
@@ -103,7 +86,7 @@ const parts = [
   ['waiting', 'waiting', 'held'],
 ] as const;
 
-function Mix({ tool }: { readonly tool: ToolFigures }) {
+function Mix({ tool }: { readonly tool: ToolLook }) {
   if (tool.calls === 0) return <span class="quiet">–</span>;
   const there = parts.filter(([name]) => tool[name] > 0);
   return (

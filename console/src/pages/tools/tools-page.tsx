@@ -1,26 +1,20 @@
 /** Tools and the servers behind them: health, breaker, latency, how calls ended, effect class, drift from the lock. */
 import { useState } from 'preact/hooks';
+import type { ToolHealthLook } from '../../../../src/core/http/look/call-look.ts';
 import { Empty } from '../../parts/notice.tsx';
 import { Load } from '../../parts/load.tsx';
 import { PageHead } from '../../parts/page-head.tsx';
 import { get } from '../../state/api.ts';
 import { useResource } from '../../state/resource.ts';
 import { Servers, type Status } from './servers.tsx';
-import { type ToolFigures, ToolTable } from './tool-table.tsx';
+import { ToolTable } from './tool-table.tsx';
 import './tools.css';
-
-interface ToolHealth {
-  readonly calls: number;
-  readonly complete: boolean;
-  readonly since: string | null;
-  readonly tools: readonly ToolFigures[];
-}
 
 const lookEveryMs = 5_000;
 
 export function ToolsPage() {
   const status = useResource<Status>((signal) => get('/v1/status', signal), [], lookEveryMs);
-  const health = useResource<ToolHealth>((signal) => get('/v1/tools/health', signal), [], lookEveryMs);
+  const health = useResource<ToolHealthLook>((signal) => get('/v1/tools/health', signal), [], lookEveryMs);
   const [search, setSearch] = useState('');
   return (
     <>

@@ -68,3 +68,31 @@ export interface CallStoryView {
   readonly approvals: readonly string[];
   readonly tickets: readonly string[];
 }
+
+/** One tool, and how its last calls ended. */
+export interface ToolLook {
+  readonly tool: string;
+  readonly effect: EffectClass;
+  readonly description: string;
+  readonly served: boolean;
+  readonly drift: string | null;
+  readonly calls: number;
+  readonly succeeded: number;
+  readonly refused: number;
+  readonly failed: number;
+  readonly in_doubt: number;
+  readonly waiting: number;
+  readonly p50_ms: number | null;
+  readonly p95_ms: number | null;
+  readonly verdicts: readonly { readonly verdict: string; readonly count: number }[];
+  readonly last_at: string | null;
+}
+
+export interface ToolHealthLook {
+  /** How many calls the figures are made of. */
+  readonly calls: number;
+  /** False if there are older ones. */
+  readonly complete: boolean;
+  readonly since: string | null;
+  readonly tools: readonly ToolLook[];
+}

@@ -53,6 +53,11 @@ async function mustArm(store: Store): Promise<Reversal> {
 }
 
 export function provesReversals(create: Create): void {
+  provesTokens(create);
+  provesOrders(create);
+}
+
+function provesTokens(create: Create): void {
   const prove = withStore(create);
 
   prove('a reversal is issued once for a call, and armed by its success with the end of its time', async (store) => {
@@ -85,6 +90,10 @@ export function provesReversals(create: Create): void {
     for (const write of early) assert.equal(verdictOf(await commitOne(store, moving(write))), 'reversal');
     assert.deepEqual(await store.reversal(reversal.id), { ...reversal, state: 'void' });
   });
+}
+
+function provesOrders(create: Create): void {
+  const prove = withStore(create);
 
   prove('it is redeemed once; what did nothing gives it back, and only with the next number', async (store) => {
     const { id, call } = await mustArm(store);
@@ -153,28 +162,28 @@ const aStep = (over: Partial<RollbackStep> = {}): RollbackStep => ({
   ...over,
 });
 
+async function started(store: Store, over: Partial<Rollback> = {}) {
+  const session = aSession();
+  await mustCommit(store, opening(session));
+  const { id, tenant, agent } = session;
+  const rollback: Rollback = {
+    session: id,
+    tenant,
+    agent,
+    state: 'running',
+    by: 'ada',
+    reason: 'off',
+    startedAtMs: startMs,
+    finishedAtMs: null,
+    version: 1,
+    ...over,
+  };
+  await mustCommit(store, rolling({ kind: 'start', rollback }));
+  return rollback;
+}
+
 export function provesRollbacks(create: Create): void {
   const prove = withStore(create);
-
-  async function started(store: Store, over: Partial<Rollback> = {}) {
-    const session = aSession();
-    await mustCommit(store, opening(session));
-    const { id, tenant, agent } = session;
-    const rollback: Rollback = {
-      session: id,
-      tenant,
-      agent,
-      state: 'running',
-      by: 'ada',
-      reason: 'off',
-      startedAtMs: startMs,
-      finishedAtMs: null,
-      version: 1,
-      ...over,
-    };
-    await mustCommit(store, rolling({ kind: 'start', rollback }));
-    return rollback;
-  }
 
   prove('starting one closes its session; started again it is the same one', async (store) => {
     const rollback = await started(store);
@@ -205,6 +214,12 @@ export function provesRollbacks(create: Create): void {
       );
     },
   );
+
+  provesEnds(create);
+}
+
+function provesEnds(create: Create): void {
+  const prove = withStore(create);
 
   prove('it is finished once, and then runs again only when it is started', async (store) => {
     const rollback = await started(store);

@@ -8,7 +8,7 @@ import { provesAccounts } from './store-accounts.ts';
 import { provesApprovalReads } from './store-approval-reads.ts';
 import { provesApprovals } from './store-approvals.ts';
 import { provesCalls, provesLostClaims } from './store-calls.ts';
-import { provesCompletion } from './store-completion.ts';
+import { provesCompletion, provesTurns } from './store-completion.ts';
 import { provesDoubts } from './recovery/store-doubts.ts';
 import { provesReversals, provesRollbacks } from './reversals/store-reversals.ts';
 import type { StoreHome } from './store-fixtures.ts';
@@ -38,6 +38,7 @@ export function provesStore(name: string, create: () => Promise<StoreHome>): voi
     describe('rollbacks', () => provesRollbacks(create));
     describe('calls in doubt', () => provesDoubts(create));
     describe('completion', () => provesCompletion(create));
+    describe('turns', () => provesTurns(create));
     describe('reads', () => provesReads(create));
     describe('decisions', () => provesDecisions(create));
   });

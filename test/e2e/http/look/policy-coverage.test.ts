@@ -109,3 +109,14 @@ test('rate limits are told as they stand, and looking takes nothing from them', 
   assert.deepEqual(await look(), ['bot', 'read', '2/hour', 0, true]);
   assert.equal((await http.ask('GET', '/v1/limits')).status, 403);
 });
+
+test('what a person denied was not decided by the rule that asked for them', async (t) => {
+  const http = await open(t);
+  const { body } = await http.call({ tool: 'refund', args: {} });
+  const id = String((body['resolution'] as Body)['approval_id']);
+  await http.ask('POST', `/v1/approvals/${id}/deny`, { key: http.keys.approver, body: {} });
+  const again = await http.call({ tool: 'refund', args: {} });
+  assert.deepEqual([again.status, again.body['code']], [403, 'POLICY_DENY']);
+  const { body: coverage, counts } = await coverageOf(http);
+  assert.deepEqual([counts[2], coverage['other']], ['bot recourse.yaml:12 rule 0 0 1 0', 1]);
+});

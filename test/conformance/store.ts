@@ -8,7 +8,7 @@ import { provesAccounts } from './store-accounts.ts';
 import { provesApprovalReads } from './store-approval-reads.ts';
 import { provesApprovals } from './store-approvals.ts';
 import { provesCalls, provesLostClaims } from './store-calls.ts';
-import { provesCompletion } from './store-completion.ts';
+import { provesCompletion, provesTurns } from './store-completion.ts';
 import { provesDoubts } from './recovery/store-doubts.ts';
 import type { StoreHome } from './store-fixtures.ts';
 import { provesJournal } from './store-journal.ts';
@@ -35,6 +35,7 @@ export function provesStore(name: string, create: () => Promise<StoreHome>): voi
     describe('tickets', () => provesTickets(create));
     describe('calls in doubt', () => provesDoubts(create));
     describe('completion', () => provesCompletion(create));
+    describe('turns', () => provesTurns(create));
     describe('reads', () => provesReads(create));
     describe('decisions', () => provesDecisions(create));
   });

@@ -59,12 +59,15 @@ try {
 const seconds = (last - began) / 1_000;
 process.stdout.write(`${'in all'.padEnd(44)} ${seconds.toFixed(1).padStart(6)} s, aim ${aimSeconds} s\n`);
 
-async function addressOf(output: AsyncIterable<Buffer>): Promise<string> {
+/** Goes on reading: a demo whose reader is gone ends. */
+function addressOf(output: NodeJS.ReadableStream): Promise<string> {
   let printed = '';
-  for await (const chunk of output) {
-    printed += chunk.toString();
-    const [, address] = /^Open +(http:\S+)/m.exec(printed) ?? [];
-    if (address !== undefined) return address;
-  }
-  throw new Error(`npm start has ended: ${printed}`);
+  return new Promise((resolve, reject) => {
+    output.on('data', (chunk: Buffer) => {
+      printed += chunk.toString();
+      const [, address] = /^Open +(http:\S+)\n/m.exec(printed) ?? [];
+      if (address !== undefined) resolve(address);
+    });
+    output.on('end', () => reject(new Error(`npm start has ended: ${printed}`)));
+  });
 }

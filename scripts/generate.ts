@@ -1,6 +1,6 @@
 /**
- * Writes what is made from the sources: docs/codes, the two files of docs/reference, and the JSON Schema of
- * recourse.yaml. `node scripts/generate.ts` writes; with `--check` it only compares, names what is stale and exits with
+ * Writes what is made from the sources: docs/codes, docs/conformance.md, the two files of docs/reference, and the JSON
+ * Schema of recourse.yaml. `node scripts/generate.ts` writes; with `--check` it only compares, names what is stale and exits with
  * 1. Must not hold any text of its own; the text is made in src.
  */
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -11,6 +11,7 @@ import { openapiDocument } from '../src/core/http/openapi-paths.ts';
 import { replySchema } from '../src/core/http/reply-schema.ts';
 import { codes, type ErrorCode } from '../src/core/taxonomy.ts';
 import { codeEmitters } from './code-emitters.ts';
+import { conformancePage } from './conformance-page.ts';
 
 const codesFolder = 'docs/codes';
 
@@ -22,6 +23,7 @@ export function generatedFiles(): ReadonlyMap<string, string> {
   return new Map([
     ...pages,
     [`${codesFolder}/README.md`, codesIndex()],
+    ['docs/conformance.md', conformancePage(join(import.meta.dirname, '..'))],
     ['docs/reference/reply.schema.json', json(replySchema())],
     ['docs/reference/openapi.json', json(openapiDocument())],
     ['schemas/recourse.schema.json', json(configSchema())],

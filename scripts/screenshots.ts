@@ -31,19 +31,61 @@ const callOf = (events: readonly Event[], outcome: string): string =>
   events.find((event) => event['outcome'] === outcome)?.['call_id'] ?? '';
 
 const shots: readonly Shot[] = [
-  { name: 'live', show: (page) => open(page, 'Live') },
+  {
+    name: 'live',
+    async show(page) {
+      await open(page, 'Live');
+      await page.getByRole('row').nth(10).waitFor();
+    },
+  },
   {
     name: 'call',
     async show(page, events) {
       await page.goto(`${new URL(page.url()).origin}/#/calls/${callOf(events, 'retried')}`);
-      await page.getByRole('heading', { level: 1 }).waitFor();
+      await page.getByRole('heading', { level: 1, name: 'payments/refund' }).waitFor();
     },
   },
-  { name: 'inbox', show: (page) => open(page, 'Inbox') },
-  { name: 'sessions', show: (page) => open(page, 'Sessions') },
-  { name: 'policy', show: (page) => open(page, 'Policy') },
-  { name: 'tools', show: (page) => open(page, 'Tools') },
-  { name: 'proof', show: (page) => open(page, 'Proof') },
+  {
+    name: 'inbox',
+    async show(page) {
+      await open(page, 'Inbox');
+      await page
+        .getByRole('link', { name: /Approval/ })
+        .first()
+        .click();
+      await page.getByRole('table', { name: 'Arguments of the call' }).waitFor();
+    },
+  },
+  {
+    name: 'sessions',
+    async show(page) {
+      await open(page, 'Sessions');
+      await page.getByRole('table', { name: 'Sessions' }).getByRole('link').last().click();
+      await page.getByRole('slider').waitFor();
+    },
+  },
+  {
+    name: 'policy',
+    async show(page) {
+      await open(page, 'Policy');
+      await page.getByText('payments/refund').first().waitFor();
+    },
+  },
+  {
+    name: 'tools',
+    async show(page) {
+      await open(page, 'Tools');
+      await page.getByText('shop/get_order').first().waitFor();
+    },
+  },
+  {
+    name: 'proof',
+    async show(page) {
+      await open(page, 'Proof');
+      await page.getByRole('button', { name: 'Verify the journal' }).click();
+      await page.getByText('The journal is whole').waitFor();
+    },
+  },
 ];
 
 const { path: executablePath, missing } = needChromium({ installs: false });

@@ -85,3 +85,15 @@ test('an admin forks a session at a past step, and resets it', async (t) => {
   await page.getByText('The fork is').getByRole('link').click();
   await standsIn(page, 'preparing.picked').waitFor();
 });
+
+test('an admin rolls a session back: what cannot be undone is told, call by call', async (t) => {
+  const { session, signIn } = await walked(t);
+  const { page } = await signIn();
+  await openSession(page, session);
+  await standsIn(page, 'preparing.packed').waitFor();
+  await page.getByRole('button', { name: 'Roll back' }).click();
+  await page.getByRole('dialog').getByRole('button', { name: 'Roll back' }).click();
+  const calls = page.getByRole('list', { name: 'Calls that are undone' });
+  await calls.getByText('no reversal').first().waitFor();
+  assert.equal(await calls.getByRole('listitem').count(), 2);
+});

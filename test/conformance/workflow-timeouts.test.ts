@@ -116,7 +116,7 @@ describe('a step is answered at its budget', () => {
   });
 });
 
-test('[C1-history-6] what a body asks is in the history: the question, and whether an answer came', async (t) => {
+test('[C1-history-6] [S001-ask-4] what a body asks is in the history: the question, and whether an answer came', async (t) => {
   type Asks = { elicit: (message: string) => Promise<unknown>; sample: (request: object) => Promise<unknown> };
   const asking = oneAction({
     timeout_seconds: 60,

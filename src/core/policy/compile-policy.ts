@@ -51,15 +51,17 @@ export function compilePolicy(
   const bounds = { limits, costs };
   const shared = compileShared(written, bounds, tellOf(''));
   const budgets = shared.budgets.map(({ budget }) => budget);
+  const rates = [...shared.limits];
   for (const agent of written.agents) {
     const tell = tellOf(agent.agent);
     if (agents.has(agent.agent)) tell({ rule: null, field: 'rules', ...declaredTwice(agent.agent) });
     const quotas = compileQuotas(agent, shared, bounds, tell);
     budgets.push(...quotas.own);
+    rates.push(...quotas.ownLimits);
     agents.set(agent.agent, compileAgent(agent, quotas, conditions, limits, tell));
   }
   if (problems.length > 0) return { ok: false, problems };
-  const policy = { written, agents, canonical: canonicalPolicy(written), budgets };
+  const policy = { written, agents, canonical: canonicalPolicy(written), budgets, limits: rates };
   return { ok: true, policy, warnings: conditions.warnings() };
 }
 
@@ -126,6 +128,7 @@ const notAnAgent = (agent: string, budget: string) => ({
 
 interface Quotas extends Pick<AgentPolicy, 'limitsFor' | 'budgetsFor'> {
   readonly own: readonly Budget[];
+  readonly ownLimits: readonly RateLimit[];
 }
 
 function compileQuotas(
@@ -137,9 +140,11 @@ function compileQuotas(
   const tellQuota: TellQuota = (problem) => tell({ rule: null, ...problem });
   const own = budgets.flatMap((each) => compileBudget(each, `agent/${agent}/${each.name}`, bounds, tellQuota) ?? []);
   const joined = shared.budgets.flatMap(({ budget, agents }) => (agents?.has(agent) === false ? [] : [budget]));
-  const rates = [...compileLimits(limits, `agent/${agent}`, bounds.limits, tellQuota), ...shared.limits];
+  const ownLimits = compileLimits(limits, `agent/${agent}`, bounds.limits, tellQuota);
+  const rates = [...ownLimits, ...shared.limits];
   return {
     own,
+    ownLimits,
     limitsFor: findByTool(rates, bounds.limits.maxKeptTools),
     budgetsFor: findByTool([...own, ...joined], bounds.limits.maxKeptTools),
   };

@@ -198,6 +198,8 @@ export interface Policy {
   readonly canonical: string;
   /** Every budget, each once. */
   readonly budgets: readonly Budget[];
+  /** Every rate limit, each once: shared ones first. */
+  readonly limits: readonly RateLimit[];
 }
 
 /** What is wrong with a policy, and where in what was written. */

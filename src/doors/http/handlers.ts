@@ -45,7 +45,7 @@ import {
   takeStep,
 } from './session-routes.ts';
 import { readApprovalContext } from './look/approval-looks.ts';
-import { readPolicyCoverage, readPolicyFile } from './look/policy-looks.ts';
+import { listLimits, readPolicyCoverage, readPolicyFile } from './look/policy-looks.ts';
 import {
   awaitTicket,
   closeTicket,
@@ -133,6 +133,7 @@ export const handlers: Readonly<Record<Exclude<RouteName, StreamRoute>, Handler>
   readPolicy,
   readPolicyFile,
   readPolicyCoverage,
+  listLimits,
   applyPolicy,
   readStatus,
   readOpenapi,

@@ -1,6 +1,7 @@
 /** What people look at beside calls and sessions, as one part for a door. */
 import type { ApprovalContext } from '../../core/approval/approval-context.ts';
 import type { Principal } from '../../core/call/call.ts';
+import type { LimitView } from '../../core/rate/limit-view.ts';
 import type { CoverageView } from '../../core/policy/look/coverage.ts';
 import type { SessionGraph } from '../../core/workflow/trace/session-graph.ts';
 import type { ToolEntry } from '../../core/call/catalogue.ts';
@@ -9,6 +10,7 @@ import type { Replay } from '../../core/recovery/replay.ts';
 import type { JournalEntry } from '../../ports/store.ts';
 import type { ErrorReply } from '../../core/call/reply.ts';
 import { approvalContext } from './approval-context.ts';
+import { limitsNow } from './rate-limits.ts';
 import { policyCoverage } from './policy-coverage.ts';
 import type { Shell } from '../shell.ts';
 import {
@@ -28,6 +30,8 @@ import { sessionGraph, sessionStateAt, type StateFound } from './session-graph.t
 export interface Looks {
   /** What an approval is about; null if there is no such approval in the tenant. */
   approval(id: string, tenant: string, again: boolean): Promise<ApprovalContext | null>;
+  /** How every rate limit of the policy in force stands. */
+  limits(tenant: string): Promise<readonly LimitView[]>;
   /** How often each rule of the policy in force has decided. */
   coverage(tenant: string): Promise<CoverageView>;
   /** Null for a call that the tenant does not have. */
@@ -49,6 +53,7 @@ export interface Looks {
 
 export const createLooks = (shell: Shell): Looks => ({
   approval: (id, tenant, again) => approvalContext(id, tenant, again, shell),
+  limits: (tenant) => limitsNow(tenant, shell),
   coverage: (tenant) => policyCoverage(tenant, shell),
   story: (id, tenant) => tellStory(id, tenant, shell.ports.store),
   replay: (id, tenant) => replayFailures(id, tenant, shell.ports.store),

@@ -17,7 +17,7 @@ async function open(t: TestContext, more: Parameters<typeof bookingTools>[1] = {
 }
 
 describe('issue_reversal', () => {
-  test('[C5-reversal-1] settles a call that the read finds, and undoes it: outcome reversed', async (t) => {
+  test('[C5-reversal-1] [S003-dispatch-6] settles a call that the read finds, and undoes it: outcome reversed', async (t) => {
     const { gateway, ledger, book, kinds } = await open(t);
     ledger.book = 'unsaid';
     const reply = await book();

@@ -124,7 +124,7 @@ describe('a ticket about a doubt', () => {
     assert.ok((await home.gateway.tickets.resolve(ticket, { by, answer: 'it_did_not' })).ok);
   });
 
-  test('[C5-settle-2] retry sends the same call once more, on record with who said so', async (t) => {
+  test('[C5-settle-2] [S001-ask-4] retry sends the same call once more, on record with who said so', async (t) => {
     const home = await openTicketHome(t);
     const { id, ticket } = await lose(home);
     home.clock.pass(3_600_000);

@@ -1,6 +1,7 @@
 /** The page Policy: the file with what really happens at each rule, what is left of budgets, and a box to ask "what if". */
 import type { BudgetView } from '../../../../src/core/budget/budget-view.ts';
 import type { CoverageView } from '../../../../src/core/policy/look/coverage.ts';
+import type { LimitView } from '../../../../src/core/rate/limit-view.ts';
 import type { PolicyFile } from '../../../../src/core/policy/look/policy-file.ts';
 import { Load } from '../../parts/load.tsx';
 import { Empty } from '../../parts/notice.tsx';
@@ -8,6 +9,7 @@ import { PageHead } from '../../parts/page-head.tsx';
 import { get } from '../../state/api.ts';
 import { useResource } from '../../state/resource.ts';
 import { BudgetGauges } from './budget-gauges.tsx';
+import { LimitGauges } from './limit-gauges.tsx';
 import { CoverageSummary } from './coverage-summary.tsx';
 import { FileView } from './file-view.tsx';
 import { PolicyProblems } from './policy-problems.tsx';
@@ -21,6 +23,11 @@ export function PolicyPage() {
   const coverage = useResource((signal) => get<CoverageView>('/v1/policy/coverage', signal), [], everyMs);
   const budgets = useResource(
     (signal) => get<{ readonly budgets: readonly BudgetView[] }>('/v1/budgets', signal),
+    [],
+    everyMs,
+  );
+  const limits = useResource(
+    (signal) => get<{ readonly limits: readonly LimitView[] }>('/v1/limits', signal),
     [],
     everyMs,
   );
@@ -54,6 +61,7 @@ export function PolicyPage() {
           <WhatIf />
           <Load of={coverage}>{(now) => <CoverageSummary coverage={now} />}</Load>
           <Load of={budgets}>{(now) => <BudgetGauges budgets={now.budgets} />}</Load>
+          <Load of={limits}>{(now) => <LimitGauges limits={now.limits} />}</Load>
         </div>
       </div>
     </>

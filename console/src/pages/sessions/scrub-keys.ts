@@ -9,7 +9,8 @@ export const scrubKeys: readonly PageKey[] = [
   ['End', 'now'],
 ];
 
-type Move = (now: number, last: number) => number;
+/** From the entry that is shown, and the last one, to the entry that is to be shown. */
+export type Move = (now: number, last: number) => number;
 
 const moves: Readonly<Record<string, Move>> = {
   ArrowLeft: (now) => now - 1,

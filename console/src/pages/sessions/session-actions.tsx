@@ -45,7 +45,7 @@ export function SessionActions({ graph, at, changed }: SessionActionsProps) {
           close={() => setAsks(null)}
           done={(session) => {
             setAsks(null);
-            setOpened(session !== null && session !== graph.session ? session : null);
+            if (session !== null && session !== graph.session) setOpened(session);
             changed();
           }}
         />

@@ -51,5 +51,23 @@ export function actsOf({ session, status, drift, seq }: SessionGraph, at: number
     path: path('complete'),
     body: {},
   };
-  return isLive ? [...(drift.length > 0 ? [resume] : [fork]), reset, complete] : [];
+  const cancel: SessionAct = {
+    name: 'cancel',
+    title: 'Cancel for good',
+    says: 'Ends the session: what runs is stopped as far as it can be, and later calls are refused. What has taken effect stays.',
+    needs: 'change_session',
+    danger: true,
+    path: path('cancel'),
+    body: {},
+  };
+  const rollback: SessionAct = {
+    name: 'rollback',
+    title: 'Roll back',
+    says: 'Undoes the calls of this session that say how they are undone, the last first, and closes the session. A call that cannot be undone opens a ticket.',
+    needs: 'administer',
+    danger: true,
+    path: path('rollback'),
+    body: { reason: 'rolled back from the console' },
+  };
+  return isLive ? [...(drift.length > 0 ? [resume] : [fork]), reset, complete, rollback, cancel] : [];
 }

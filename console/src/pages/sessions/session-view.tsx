@@ -9,9 +9,10 @@ import { usePageKeys } from '../../state/page-keys.ts';
 import { useResource } from '../../state/resource.ts';
 import { linkTo } from '../../state/route.ts';
 import { Machine } from './machine.tsx';
+import { RollbackNote } from './rollback-note.tsx';
 import { RefusedList } from './refused-list.tsx';
 import { Scrubber } from './scrubber.tsx';
-import { listenToScrubKeys, scrubKeys } from './scrub-keys.ts';
+import { listenToScrubKeys, type Move, scrubKeys } from './scrub-keys.ts';
 import { SessionActions } from './session-actions.tsx';
 import { StateThen } from './state-then.tsx';
 import { SessionHead } from './session-head.tsx';
@@ -25,12 +26,18 @@ export function SessionView({ id }: { readonly id: string }) {
   const [chosen, setChosen] = useState<number | null>(null);
   usePageKeys(scrubKeys);
   const last = (graph.state.value.value?.path.length ?? 1) - 1;
-  const choose = (entry: number) => setChosen(entry >= last ? null : Math.max(0, entry));
+  const step = (move: Move) =>
+    setChosen((now) => {
+      const next = move(now ?? last, last);
+      return next >= last ? null : Math.max(0, next);
+    });
+  const [acts, setActs] = useState(0);
   const changed = () => {
+    setActs((count) => count + 1);
     setChosen(null);
     void graph.load();
   };
-  useEffect(() => listenToScrubKeys((move) => choose(move(chosen ?? last, last))), [chosen, last]);
+  useEffect(() => listenToScrubKeys(step), [last]);
   return (
     <>
       <PageHead
@@ -50,11 +57,17 @@ export function SessionView({ id }: { readonly id: string }) {
               <SessionActions graph={now} at={entry?.seq ?? now.seq} changed={changed} />
               <div class="session-columns">
                 <section class="card" aria-label="Machine">
-                  <Scrubber path={now.path} chosen={chosen ?? last} choose={choose} complete={now.complete} />
+                  <Scrubber
+                    path={now.path}
+                    chosen={chosen ?? last}
+                    choose={(entry) => step(() => entry)}
+                    complete={now.complete}
+                  />
                   <Machine graph={now} entry={entry} />
                 </section>
                 <div class="stack">
                   <StateThen session={now.session} seq={entry?.seq ?? now.seq} entry={entry} />
+                  <RollbackNote session={now.session} asked={acts} />
                   <RefusedList refused={now.refused} />
                 </div>
               </div>

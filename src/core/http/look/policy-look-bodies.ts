@@ -14,6 +14,17 @@ const orNull = (schema: Schema): Schema => ({ anyOf: [schema, { type: 'null' }] 
 const timeOrNull = orNull({ type: 'string', format: 'date-time' });
 const truth: Schema = { type: 'boolean' };
 
+const limit = closedObject({
+  agent: textOrNull,
+  match: text,
+  rate: text,
+  burst: wholeNumber,
+  left: wholeNumber,
+  next_in_seconds: orNull(wholeNumber),
+  full_at: timeOrNull,
+  ref: text,
+});
+
 export function policyLookBodies() {
   return {
     PolicyFile: closedObject({
@@ -37,6 +48,7 @@ export function policyLookBodies() {
         }),
       ),
     }),
+    LimitList: closedObject({ limits: listOf(limit) }),
     PolicyCoverage: closedObject({
       policy: textOrNull,
       since: timeOrNull,

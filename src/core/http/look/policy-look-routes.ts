@@ -20,4 +20,13 @@ export const policyLookRoutes = {
     body: null,
     answer: 'PolicyCoverage',
   },
+  listLimits: {
+    method: 'GET',
+    path: '/v1/limits',
+    needs: 'look',
+    summary: 'Rate limits as they stand: how many calls each lets through now, and when it is full again.',
+    query: {},
+    body: null,
+    answer: 'LimitList',
+  },
 } as const satisfies Record<string, HttpRoute>;

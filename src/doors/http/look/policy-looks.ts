@@ -1,4 +1,4 @@
-/** Routes for people who look at the policy: its files with what is wrong in them, and how often each rule decided. */
+/** Routes for people who look at the policy: its files with what is wrong in them, what each rule decided, its limits. */
 import { operatorTenant } from '../../../core/call/identity.ts';
 import { type Answer, type Asked, json, refuse } from '../answer.ts';
 
@@ -11,4 +11,8 @@ export async function readPolicyFile({ parts, who }: Asked): Promise<Answer> {
 
 export async function readPolicyCoverage({ parts, who }: Asked): Promise<Answer> {
   return json(await parts.looks.coverage(who.tenant));
+}
+
+export async function listLimits({ parts, who }: Asked): Promise<Answer> {
+  return json({ limits: await parts.looks.limits(who.tenant) });
 }

@@ -94,3 +94,29 @@ test('a line with several patterns is one rule', async (t) => {
   assert.deepEqual(counts, ['bot recourse.yaml:10 rule 1 0 0 0', 'bot recourse.yaml:5 default 0 0 0 0']);
   assert.equal((body['rules'] as readonly Body[])[0]?.['match'], 'read, other');
 });
+
+test('rate limits are told as they stand, and looking takes nothing from them', async (t) => {
+  const limits = [{ match: 'read', rate: '2/hour', burst: null, ref: 'recourse.yaml:30' }];
+  const http = await open(t, aPolicy([anAgent('bot', [['permit', 'read']], { limits })]));
+  const look = async () => {
+    const { body } = await http.ask('GET', '/v1/limits', { key: http.keys.viewer });
+    const [limit] = body['limits'] as readonly Body[];
+    return [limit?.['agent'], limit?.['match'], limit?.['rate'], limit?.['left'], limit?.['next_in_seconds'] !== null];
+  };
+  assert.deepEqual(await look(), ['bot', 'read', '2/hour', 2, false]);
+  for (let times = 0; times < 2; times++) await http.call({ tool: 'read', args: { times } });
+  assert.deepEqual(await look(), ['bot', 'read', '2/hour', 0, true]);
+  assert.deepEqual(await look(), ['bot', 'read', '2/hour', 0, true]);
+  assert.equal((await http.ask('GET', '/v1/limits')).status, 403);
+});
+
+test('what a person denied was not decided by the rule that asked for them', async (t) => {
+  const http = await open(t);
+  const { body } = await http.call({ tool: 'refund', args: {} });
+  const id = String((body['resolution'] as Body)['approval_id']);
+  await http.ask('POST', `/v1/approvals/${id}/deny`, { key: http.keys.approver, body: {} });
+  const again = await http.call({ tool: 'refund', args: {} });
+  assert.deepEqual([again.status, again.body['code']], [403, 'POLICY_DENY']);
+  const { body: coverage, counts } = await coverageOf(http);
+  assert.deepEqual([counts[2], coverage['other']], ['bot recourse.yaml:12 rule 0 0 1 0', 1]);
+});

@@ -91,9 +91,14 @@ export function createCredentialCache(config: DeclaredCredential, parts: CachePa
     if (failure !== null && now() < failure.untilMs) return answer();
     provider.refuse?.();
     await ask(undefined);
-    if (provider.refuse !== undefined && failure !== null && held?.id === refusedId) held = null;
-    if (held?.id === refusedId) refused = { id: refusedId, untilMs: now() + retryAfterMs };
+    if (held?.id === refusedId) refusedAgain(refusedId);
     return answer();
+  }
+
+  function refusedAgain(id: string): void {
+    // A provider that drops what was refused has nothing to give now.
+    if (provider.refuse !== undefined && failure !== null) held = null;
+    else refused = { id, untilMs: now() + retryAfterMs };
   }
 
   /** INVARIANT: one question at a time; whoever comes meanwhile waits for its answer. */
@@ -138,18 +143,7 @@ export function createCredentialCache(config: DeclaredCredential, parts: CachePa
   return {
     fetch,
     refresh,
-    signIn: () => provider.signIn?.() ?? null,
-    hasSignedIn: async () => {
-      if (provider.poll === undefined || (held !== null && isUsable(held))) return provider.poll !== undefined;
-      const given = await within(newsFrom(provider), waiting);
-      if (given.ok) keep(given);
-      return given.ok;
-    },
-    askSignIn: async () => {
-      const waits = provider.signIn?.() ?? (held !== null && isUsable(held) ? held : null);
-      if (provider.signIn !== undefined && waits === null) await ask(undefined);
-      return provider.signIn !== undefined;
-    },
+    ...signingIn(provider, waiting, { isHeld: () => held !== null && isUsable(held), keep, ask }),
     known: () => (held === null && failure === null ? null : held !== null && isUsable(held) ? answer() : lapsed()),
     current: () =>
       held === null ? null : { id: held.id, value: template.replaceAll('{secret}', () => secretOf(held)) },
@@ -203,3 +197,26 @@ const newsFrom =
   ({ poll }: SecretProvider): Ask =>
   async (signal) =>
     (await poll?.(signal)) ?? { ok: false, reason: 'nobody has signed in' };
+
+interface CacheActs {
+  readonly isHeld: () => boolean;
+  readonly keep: (given: Provided) => void;
+  readonly ask: (renew: undefined) => Promise<void>;
+}
+
+/** What a cache does for a provider for which people sign in. */
+const signingIn = (provider: SecretProvider, waiting: Waiting, { isHeld, keep, ask }: CacheActs) => ({
+  signIn: () => provider.signIn?.() ?? null,
+  async hasSignedIn(): Promise<boolean> {
+    if (provider.poll === undefined || isHeld()) return provider.poll !== undefined;
+    const given = await within(newsFrom(provider), waiting);
+    if (given.ok) keep(given);
+    return given.ok;
+  },
+  async askSignIn(): Promise<boolean> {
+    const { signIn } = provider;
+    if (signIn === undefined) return false;
+    if (signIn() === null && !isHeld()) await ask(undefined);
+    return true;
+  },
+});

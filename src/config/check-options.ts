@@ -57,6 +57,7 @@ const types = [
 const mayBeZero: ReadonlySet<string> = new Set([
   'attachWindowMs',
   'coalesceWindowMs',
+  'exhaustedEndsTurn',
   'keyRetentionMs',
   'leaseMarginMs',
   'maxCoalesced',

@@ -64,6 +64,8 @@ export interface Limits {
   readonly firstProbeMs: number;
   readonly maxProbePauseMs: number;
   readonly maxProbes: number;
+  /** Outside workflows a failure whose retries are exhausted ends its turn; 0: it does not. */
+  readonly exhaustedEndsTurn: number;
   /** Waits between tries of a commit that the store could not take. */
   readonly storeRetryMs: readonly number[];
   /** Calls of one session that a rollback looks at; and how long it waits for one that cannot be undone right now. */
@@ -126,6 +128,7 @@ export const defaultLimits: Limits = {
   firstProbeMs: second,
   maxProbePauseMs: 5 * minute,
   maxProbes: 12,
+  exhaustedEndsTurn: 1,
   storeRetryMs: [2 * second, 4 * second, 6 * second],
   maxRollbackCalls: 10_000,
   rollbackPatienceMs: minute,

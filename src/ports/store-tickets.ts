@@ -3,7 +3,7 @@ import type { CallId, SessionId } from '../core/call/call.ts';
 import type { Ticket, TicketId, TicketReason, TicketWork } from '../core/recovery/ticket.ts';
 
 export type TicketWrite =
-  /** Changes nothing if a ticket with this id exists: a call has at most one for a reason. */
+  /** A call has at most one ticket for a reason: one that is open stays as it is, one that was closed opens again. */
   | { readonly kind: 'open'; readonly ticket: Ticket }
   /**
    * A conflict on `ticket` unless it has the version `expect`. With `unlessEqual` also a conflict on `place` if a call

@@ -76,6 +76,8 @@ export type SessionChange =
       readonly workflow: WorkflowChange | null;
       /** Outside workflows: an operation of the session is in doubt, or is not any more. */
       readonly fence?: FenceWrite;
+      /** Outside workflows: no new call of this turn is taken. */
+      readonly endsTurn?: string;
     }
   | { readonly kind: 'cancel'; readonly id: SessionId }
   /**

@@ -54,6 +54,18 @@ const aWorkflow = (timerAtMs: number | null = null): Session['workflow'] => ({
 });
 const nothing = { operation: null, snapshot: null, fence: null, becomes: null, manifest: null };
 
+export function provesTurns(create: Create): void {
+  const prove = withStore(create);
+
+  prove('a step may end a turn in its own commit', async (store) => {
+    const id = await openedSession(store);
+    const records = [aRecord({ kind: 'turn_cancelled', session: id })];
+    await mustCommit(store, aTransition({ session: { ...stepping(id), endsTurn: 't1' }, records }));
+    assert.equal(await store.turnCancelled(id, 't1'), true);
+    assert.equal(await store.turnCancelled(id, 't2'), false);
+  });
+}
+
 export function provesCompletion(create: Create): void {
   const prove = withStore(create);
 

@@ -122,6 +122,7 @@ test('the names of the limits', () => {
     'continueWithinMs',
     'defaultDeadlineMs',
     'defaultTimeoutMs',
+    'exhaustedEndsTurn',
     'factTimeoutMs',
     'firstProbeMs',
     'keyRetentionMs',

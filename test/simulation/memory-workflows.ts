@@ -77,6 +77,7 @@ export function changeSession(change: SessionChange | null, atMs: number, state:
     withoutTimer(change.kind === 'step' ? changeWorkflow(moved, change.workflow, state) : moved),
   );
   if (change.kind === 'step') changeFence(change, state);
+  if (change.kind === 'step' && change.endsTurn !== undefined) state.turns.add(nameOf(change.id, change.endsTurn));
   if (change.kind === 'cancel_turn') state.turns.add(nameOf(change.id, change.turn));
   return seq;
 }

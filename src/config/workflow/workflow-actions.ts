@@ -8,6 +8,7 @@ import type { Tell } from '../problem.ts';
 import { keyPlaceOf, placeOf } from '../shape/read-shape.ts';
 import { mapOf, numberOf, textOf, withoutGaps } from '../yaml/plain-values.ts';
 import { type Evaluate, type Expressions, inputTypes } from './workflow-expressions.ts';
+import { readStage, type WrittenStage } from './workflow-stages.ts';
 import type { Tree } from '../yaml/yaml-tree.ts';
 
 /** What a validator says: nothing if the inputs are right. */
@@ -18,6 +19,7 @@ export interface WrittenAction {
   readonly description?: string;
   readonly input?: JsonObject;
   readonly tool?: string;
+  readonly stage?: WrittenStage;
   readonly run?: (inputs: Json, ctx: { readonly context: unknown }) => Promise<Json>;
   readonly effect?: EffectClass;
   readonly dedupe_window_seconds?: number;
@@ -55,12 +57,17 @@ function readAction(name: string, action: JsonObject, parts: ActionParts): Writt
   const { input, atomic, overlap, update } = action;
   const result = expressions.read([...here, 'result'], action['result'], { inputs, context });
   const key = expressions.read([...here, 'operation_key'], action['operation_key'], { inputs }, 'string');
+  const stage =
+    action['stage'] === undefined
+      ? null
+      : readStage(mapOf(action['stage']), [...here, 'stage'], { expressions, context, inputs });
   const over = { context, inputs, result: 'dyn' } as const;
   return withoutGaps({
     description: textOf(action['description']),
     input: input === undefined ? null : mapOf(input),
     tool,
-    run: tool === null ? bodyOf(result) : null,
+    stage,
+    run: tool === null && stage === null ? bodyOf(result) : null,
     effect: effectOf(action),
     dedupe_window_seconds: seconds(action['dedupe_window']),
     timeout_seconds: seconds(action['timeout']),
@@ -76,15 +83,17 @@ function readAction(name: string, action: JsonObject, parts: ActionParts): Writt
   });
 }
 
-/** An action without a tool has no effects. */
+/** An action without a tool or a stage has no effects. */
 function effectOf(action: JsonObject): EffectClass | null {
   const effect = textOf(action['effect']) as EffectClass | null;
-  return effect ?? ('tool' in action ? null : 'pure');
+  return effect ?? ('tool' in action || 'stage' in action ? null : 'pure');
 }
 
 function bodyOf(result: Evaluate | null): NonNullable<WrittenAction['run']> {
   return async (inputs, ctx) => (result === null ? {} : result({ inputs, context: ctx.context }));
 }
+
+const notWithStage = ['tool', 'result', 'effect', 'dedupe_window', 'atomic', 'update'];
 
 function checkAction(here: readonly string[], action: JsonObject, { tree, tell }: ActionParts): void {
   const { input } = action;
@@ -95,6 +104,10 @@ function checkAction(here: readonly string[], action: JsonObject, { tree, tell }
     if (!(key in action)) continue;
     const says = key === 'result' ? 'gets its result from it' : 'cannot say what its failures have done';
     tell(keyPlaceOf(tree, [...here, key]), `an action with a tool ${says}`, `leave ${key} out`);
+  }
+  for (const key of 'stage' in action ? notWithStage : []) {
+    if (key in action)
+      tell(keyPlaceOf(tree, [...here, key]), `an action with a stage has no ${key}`, `leave ${key} out`);
   }
   const isKeyed = effectOf(action) === 'keyed';
   if (isKeyed === 'dedupe_window' in action) return;

@@ -33,6 +33,8 @@ export interface Expressions {
   ) => Evaluate | null;
   /** Several fields of the context at once; what is wrong is left out. */
   readonly readFields: (path: Path, fields: JsonObject, variables: Variables) => EvaluateFields;
+  /** The same for arguments and results, which have fields of their own. */
+  readonly readArgs: (path: Path, fields: JsonObject, variables: Variables) => EvaluateFields;
 }
 
 export type EvaluateFields = (values: Readonly<Record<string, unknown>>) => Record<string, Json>;
@@ -62,7 +64,7 @@ export function createExpressions(tree: Tree, tell: Tell, begins: JsonObject | n
     const compiled = compile(path, text, variables, returns);
     return compiled === null ? null : evaluateOf(String(text), compiled);
   };
-  const readFields: Expressions['readFields'] = (path, fields, variables) => {
+  const readAll = (path: Path, fields: JsonObject, variables: Variables, begins: JsonObject | null): EvaluateFields => {
     const read_ = Object.entries(fields).flatMap(([name, text]) => {
       const compiled = compile([...path, name], text, variables);
       if (begins !== null) checkField([...path, name], compiled, begins, { tree, tell });
@@ -70,7 +72,11 @@ export function createExpressions(tree: Tree, tell: Tell, begins: JsonObject | n
     });
     return (values) => Object.fromEntries(read_.map(([name, evaluate]) => [name, evaluate(values)]));
   };
-  return { read, readFields };
+  return {
+    read,
+    readFields: (path, fields, variables) => readAll(path, fields, variables, begins),
+    readArgs: (path, fields, variables) => readAll(path, fields, variables, null),
+  };
 }
 
 /** An unknown field, or one of another type than guards expect, would silently leave a session stuck. */

@@ -6,13 +6,13 @@ import { type AnyStateMachine, createMachine } from 'xstate';
 import type { CelFieldType } from '../../core/cel/check-types.ts';
 import type { Json, JsonObject } from '../../core/values/json.ts';
 import { nearest } from '../../core/values/nearest.ts';
-import { failedOutcome } from '../../core/workflow/step-error.ts';
 import type { WrittenConfig } from '../config.ts';
 import type { Tell } from '../problem.ts';
 import { keyPlaceOf, placeOf } from '../shape/read-shape.ts';
 import { mapOf, numberOf, textOf, withoutGaps } from '../yaml/plain-values.ts';
 import { readActions, seconds, type WrittenAction } from './workflow-actions.ts';
 import { createExpressions, inputTypes } from './workflow-expressions.ts';
+import { stageOutcomes } from './workflow-stages.ts';
 import { readStates } from './workflow-states.ts';
 
 /** The options of `mount`. */
@@ -48,7 +48,9 @@ export function workflowFromYaml(written: WrittenConfig, tell: Tell): WrittenWor
   const parts = { tree, tell: count, expressions: createExpressions(tree, count, begins), context };
   const actions = readActions(declared, parts);
   const inputs = new Map(Object.entries(declared).map(([action, each]) => [action, inputTypes(mapOf(each)['input'])]));
-  const outcomes = new Map(Object.keys(declared).map((action) => [action, [failedOutcome]]));
+  const outcomes = new Map(
+    Object.entries(declared).map(([action, each]) => [action, stageOutcomes(mapOf(each)['stage'])]),
+  );
   const { config, guards, actions: assigns } = readStates({ ...parts, name, definition, inputs, outcomes });
   if (written.isWhole) checkUse(written, fields, count);
   if (complaints > 0 || !written.isWhole) return null;

@@ -17,6 +17,8 @@ const fieldName = [
   '^[A-Za-z_][A-Za-z0-9_]{0,63}$',
   'a letter or _ first, then letters, digits or _, at most 64 in all',
 ] as const;
+const argumentName = ['^[^\\s]{1,128}$', 'a name without spaces, at most 128 characters'] as const;
+const share = (says: string): Shape => ({ kind: 'number', says, least: 0, most: 1 });
 const durationKey = ['^[0-9]{1,9}(?:\\.[0-9]{1,3})?(?:ms|s|m|h|d)$', 'a duration such as 30s or 5m'] as const;
 const targetName = [
   '^\\.?[A-Za-z_][A-Za-z0-9_-]*(?:\\.[A-Za-z_][A-Za-z0-9_-]*)*$',
@@ -110,6 +112,78 @@ const rule: Shape = {
   },
 };
 
+const stageCall: Shape = {
+  kind: 'fields',
+  says: 'a call of the stage',
+  fields: {
+    call: {
+      shape: text('the tool it calls, as server/tool', { pattern: ['^[A-Za-z0-9_-]{1,64}/.{1,128}$', 'server/tool'] }),
+      required: true,
+    },
+    args: { shape: named('its arguments', cel('over context, inputs, acted, errors and item'), argumentName) },
+    as: { shape: text('the name of its result in acted', { pattern: fieldName }) },
+    each: { shape: cel('gives a list: one call for each item') },
+    when: { shape: cel('must be true, or the call is left out') },
+    may_fail: { shape: flag('if it fails the stage goes on, and errors has its error') },
+  },
+};
+
+const stageRoute: Shape = {
+  kind: 'fields',
+  says: 'where the stage leads',
+  fields: {
+    when: { shape: cel('over context, inputs, outcome, error and result: must be true') },
+    event: { shape: text('the edge <action>.<event>', { pattern: stateName }) },
+    again: { shape: flag('act once more') },
+  },
+  oneOf: ['event', 'again'],
+};
+
+const stage: Shape = {
+  kind: 'fields',
+  says: 'phases instead of a tool',
+  fields: {
+    setup: { shape: named('fields of the context and what they become', cel('over context and inputs'), fieldName) },
+    act: { shape: listOf('the calls, one after the other', stageCall, 1, 100), required: true },
+    assert: {
+      shape: listOf('what must hold, or the attempt has failed', {
+        kind: 'fields',
+        says: 'what must hold, and what to say if it does not',
+        fields: {
+          when: { shape: cel('over context, inputs, acted and errors: must be true'), required: true },
+          reason: { shape: text('why the attempt has failed'), required: true },
+        },
+      }),
+    },
+    exit: { shape: named('the result of the step', cel('over context, inputs, acted and errors'), argumentName) },
+    next: { shape: listOf('where it leads, tried in order', stageRoute) },
+    retry: {
+      shape: {
+        kind: 'fields',
+        says: 'how often it begins again at setup',
+        fields: {
+          max_attempts: { shape: count('how many retries', 0, 20), required: true },
+          backoff: { shape: text('how the pauses grow', { oneOf: ['fixed', 'linear', 'exponential'] }) },
+          base: { shape: duration('the first pause', 1, 3_600_000) },
+          jitter: { shape: share('the share by which a pause may differ') },
+        },
+      },
+    },
+    unrecoverable: {
+      shape: {
+        kind: 'either',
+        says: 'skip, abort-workflow or { retry_later }',
+        text: text('what is done about a failure', { oneOf: ['skip', 'abort-workflow'] }),
+        map: {
+          kind: 'fields',
+          says: 'when it is tried again',
+          fields: { retry_later: { shape: duration('after how long', 1, 7 * 86_400_000), required: true } },
+        },
+      },
+    },
+  },
+};
+
 const action: Shape = {
   kind: 'fields',
   says: 'what an agent can do',
@@ -119,6 +193,7 @@ const action: Shape = {
     tool: {
       shape: text('the tool it calls, as server/tool', { pattern: ['^[A-Za-z0-9_-]{1,64}/.{1,128}$', 'server/tool'] }),
     },
+    stage: { shape: stage },
     effect: { shape: text('what a call does', { oneOf: Object.keys(effectClasses) }) },
     dedupe_window: { shape: duration('how long the tool remembers our key', 1, year) },
     timeout: { shape: duration('how long it may take') },

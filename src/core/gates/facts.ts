@@ -142,6 +142,8 @@ export interface Facts {
   /** What an upstream forbade in its session, or in that of the body that asks for it. Absent if nothing. */
   readonly denials?: readonly DenialFact[];
   readonly turnCancelled?: boolean;
+  /** What a person reads of the failure that ended the turn; null or absent if its agent cancelled it. */
+  readonly turnEnd?: string | null;
   /** What the author's own validator said about the arguments. */
   readonly arguments?: ArgumentsFact;
   /** Only of a call with rate limits, one for each. */

@@ -19,8 +19,7 @@ export const session: Gate = {
     if (resting !== null) return resting;
     if (request.turn !== null) {
       if (facts.turnCancelled === undefined) return { kind: 'need', fact: 'turnCancelled' };
-      if (facts.turnCancelled)
-        return cancelled('TurnCancelled', `turn '${request.turn}' was cancelled.`, others(fact, facts));
+      if (facts.turnCancelled) return cancelled('TurnCancelled', endOfTurn(request.turn, facts), others(fact, facts));
     }
     const busy = fact.step === null ? null : blockedStep(request, fact.step, facts);
     if (busy !== null) return busy;
@@ -29,6 +28,11 @@ export const session: Gate = {
   },
   saw: (_request, { session: fact }) => (fact?.found ? { state: fact.state, seq: fact.seq } : { session: 'unknown' }),
 };
+
+/** A failure that was given up ends its turn too; then the words are those for a person. */
+function endOfTurn(turn: string, { turnEnd = null }: Facts): string {
+  return turnEnd === null ? `turn '${turn}' was cancelled.` : `turn '${turn}' has ended: ${turnEnd}`;
+}
 
 /**
  * What is next in a workflow, and otherwise what is listed to the agent: a tool that it may never use is not mentioned.

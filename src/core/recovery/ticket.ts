@@ -98,6 +98,12 @@ export const changed = (ticket: Ticket, change: Partial<Ticket>): Ticket => ({
   version: ticket.version + 1,
 });
 
+/** What an opening leaves: one that is open stays as it is, one that was closed is open again. */
+export const openedOver = (found: Ticket | null, ticket: Ticket): Ticket => {
+  if (found === null) return ticket;
+  return found.state === 'open' ? found : { ...ticket, openedAtMs: found.openedAtMs, version: found.version + 1 };
+};
+
 /** When somebody must look at an open ticket by itself: it becomes overdue, or ends. Null for never. */
 export function nextLookAtMs({ state, dueAtMs, expiresAtMs, overdueAtMs }: Ticket): number | null {
   if (state !== 'open') return null;

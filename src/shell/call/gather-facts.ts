@@ -2,6 +2,7 @@
  * Fetches the fact that a gate asked for. Validators and reads of evidence have a time limit; every failure is a typed
  * answer.
  */
+import { endOfTurn } from '../ending/turn-rider.ts';
 import type { Principal, Request } from '../../core/call/call.ts';
 import type { ArgumentsFact, FactName, Facts, SessionFact } from '../../core/gates/facts.ts';
 import { egressHosts } from '../../core/gates/egress.ts';
@@ -37,9 +38,7 @@ type Fetch = (facts: Facts, wanted: FactsFor, shell: Shell) => Promise<Partial<F
 
 /** How each fact is fetched. */
 const fetchers: Readonly<Record<Exclude<FactName, 'session'>, Fetch>> = {
-  turnCancelled: async (facts, { request }, shell) => ({
-    turnCancelled: await isTurnCancelled(request, facts, shell),
-  }),
+  turnCancelled: async (facts, { request }, shell) => turnFacts(request, facts, shell),
   fences: async ({ session }, _wanted, shell) => ({
     fences: session?.found === true ? await fencesOf(session.id, shell) : [],
   }),
@@ -64,6 +63,18 @@ const fetchers: Readonly<Record<Exclude<FactName, 'session'>, Fetch>> = {
     credentials: await fetchCredentials(catalogue.get(request.tool), who.agent, shell),
   }),
 };
+
+async function turnFacts(
+  request: Request,
+  facts: Facts,
+  shell: Shell,
+): Promise<Pick<Facts, 'turnCancelled' | 'turnEnd'>> {
+  const { session } = facts;
+  const turnCancelled = await isTurnCancelled(request, facts, shell);
+  if (!turnCancelled || session?.found !== true || request.turn === null || session.step !== null)
+    return { turnCancelled };
+  return { turnCancelled, turnEnd: await endOfTurn(session.id, request.turn, shell) };
+}
 
 async function isTurnCancelled({ turn }: Request, { session }: Facts, { ports }: Shell): Promise<boolean> {
   return session?.found === true && turn !== null && (await ports.store.turnCancelled(session.id, turn));

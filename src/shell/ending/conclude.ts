@@ -18,6 +18,7 @@ import { budgetRider } from './budget-rider.ts';
 import { withKept } from './kept-ending.ts';
 import { recoveryRider } from './recovery-rider.ts';
 import { reversalEnding } from '../reversal/riders.ts';
+import { turnRider } from './turn-rider.ts';
 import { workflowRider } from './workflow-rider.ts';
 
 export interface Concluded {
@@ -92,4 +93,4 @@ export const taskRider: EndRider = ({ from, next, ending, context: { reportsWith
 };
 
 /** In the order in which their records are written. */
-const riders: readonly EndRider[] = [workflowRider, recoveryRider, taskRider, budgetRider, reversalEnding];
+const riders: readonly EndRider[] = [workflowRider, recoveryRider, turnRider, taskRider, budgetRider, reversalEnding];

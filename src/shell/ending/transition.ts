@@ -51,6 +51,8 @@ export interface CommitParts {
   readonly accounts?: readonly AccountWrite[];
   /** Outside workflows: the operation of the call is in doubt, or is not any more. */
   readonly fence?: FenceWrite;
+  /** Outside workflows: the turn whose last call this is. */
+  readonly endsTurn?: string;
   /** Work that its success leaves to be reported. */
   readonly task?: TaskChange | null;
   /** That the session goes on here: before all others. */
@@ -239,6 +241,7 @@ function step(call: Call, success: boolean, parts: CommitParts): SessionChange |
     expectOpen: parts.expectOpen ?? false,
     workflow,
     ...(parts.fence === undefined ? {} : { fence: parts.fence }),
+    ...(parts.endsTurn === undefined ? {} : { endsTurn: parts.endsTurn }),
   };
 }
 

@@ -95,7 +95,8 @@ function judgementOf(answer: TicketAnswer, by: string): Judgement {
 async function settle(answering: Answering, judgement: Judgement, shell: Shell): Promise<Attempted> {
   const { ticket, read } = answering;
   const after = closed(answering, { work: 'none' }, shell);
-  const judged = await settleWith(ticket.call, judgement, partsOf(answering, after), shell);
+  const seen = read.call === null ? judgement : { ...judgement, attempt: read.call.attempt };
+  const judged = await settleWith(ticket.call, seen, partsOf(answering, after), shell);
   if (typeof judged === 'object') return inQuarantine(ticket, judged.quarantinedForMs);
   switch (judged) {
     case 'settled':

@@ -3,6 +3,7 @@
  * records outcomes that wait for the store, fires timers, closes sessions. Idempotent and bounded; any process may
  * sweep. Also drains and stops the running calls on shutdown.
  */
+import { endOfTurn } from '../ending/turn-rider.ts';
 import type { ToolEntry } from '../../core/call/catalogue.ts';
 import type { StepFact } from '../../core/workflow/step.ts';
 import type { Json } from '../../core/values/json.ts';
@@ -160,8 +161,10 @@ const unsendable = {
   message: 'its arguments were masked in the record and cannot be sent again',
 };
 
+/** Of a turn that a failure ended, what was begun goes on. */
 async function isTurnOver({ session, turn }: StoredCall, shell: Shell): Promise<boolean> {
-  return session !== null && turn !== null && (await shell.ports.store.turnCancelled(session, turn));
+  if (session === null || turn === null || !(await shell.ports.store.turnCancelled(session, turn))) return false;
+  return (await endOfTurn(session, turn, shell)) === null;
 }
 
 /**

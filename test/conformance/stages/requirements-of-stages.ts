@@ -17,4 +17,9 @@ export const ofStages: Readonly<Record<string, string>> = {
   'C6-stage-8': 'retry-later is a durable timer; the session takes other actions meanwhile',
   'C6-stage-9': 'abort-workflow rolls the session back and closes it',
   'C6-stage-10': 'a call in doubt puts its stage in doubt; once it is settled the stage goes on',
+  'C6-stage-11': 'a stage can be written in a file, with the same phases',
+  'C6-stage-12': 'a crash in any phase resumes at that phase, and no call of a stage has a second effect',
+  'C6-turn-1': 'without a workflow a failure whose retries are exhausted ends its turn, with the sentence for a person',
+  'C6-turn-2': 'a lasting failure of a tool is for its caller to answer, and the turn goes on',
+  'C6-turn-3': 'that a turn ends can be switched off',
 };

@@ -64,9 +64,9 @@ export const seed001: Readonly<Record<string, Stated>> = {
   'S001-default-1': defaults('a passing failure of a provider is retried', failing),
   'S001-default-2': defaults('a lasting failure of a tool goes to the model, which decides', failing),
   'S001-default-3': defaults(
-    'what cannot be recovered ends with a sentence for a person',
+    'what cannot be recovered ends the turn, with a sentence for a person',
     replies,
-    'the gateway has no turn of a model to end: the reply says not to repeat the call',
+    'the turn is the id that a caller gives its calls; calls of it that run already go on',
   ),
   'S001-codes-1': codes('every class has its codes, and each of them is emitted by something', 'docs/codes/README.md'),
   'S001-codes-2': codes('extensions raise errors by class and code, through their host', extensions),

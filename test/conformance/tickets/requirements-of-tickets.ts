@@ -11,6 +11,7 @@ export const ofTickets: Readonly<Record<string, string>> = {
   'C5-answer-9': 'what was given to replace arguments can be erased, and is never the redaction mark',
   'C5-settle-1': 'it happened, it did not and never known settle a doubt, with its quarantine',
   'C5-settle-2': 'retry of a call in doubt sends it once more, by a decision on record',
+  'C5-settle-3': 'a doubt after a retry opens its ticket again, and a word about an earlier attempt settles nothing',
   'C5-inbox-1': 'approvals and tickets share one inbox, what is due first at the top',
   'C5-queue-1': 'a ticket is overdue once, and ends by itself, on record and for everybody who asked to be told',
   'C5-queue-4': 'the ticket of a call in doubt does not end by itself, whatever its queue says',

@@ -22,7 +22,7 @@ export function ticketConflict(
 function apply(write: TicketWrite, staged: Map<string, Ticket>, state: MemoryState): Conflict | null {
   switch (write.kind) {
     case 'open':
-      if (!staged.has(write.ticket.id)) staged.set(write.ticket.id, write.ticket);
+      staged.set(write.ticket.id, opened(staged.get(write.ticket.id), write.ticket));
       return null;
     case 'change':
       return change(write, staged, state);
@@ -50,6 +50,12 @@ function apply(write: TicketWrite, staged: Map<string, Ticket>, state: MemorySta
     default:
       return unreachable(write);
   }
+}
+
+/** What was asked of a person before may have to be asked again. */
+function opened(before: Ticket | undefined, ticket: Ticket): Ticket {
+  if (before?.state === 'open') return before;
+  return before === undefined ? ticket : { ...ticket, openedAtMs: before.openedAtMs, version: before.version + 1 };
 }
 
 function change(

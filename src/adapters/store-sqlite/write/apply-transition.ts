@@ -172,9 +172,16 @@ function changeSession(change: SessionChange, atMs: number, { ledger, statements
   if (change.kind === 'cancel') session.state = 'cancelled';
   if (change.kind === 'complete') completeSession(session);
   if (session.state !== 'open') dropTimer(session, statements);
-  if (change.kind === 'cancel_turn') statements.insertTurn.run(change.id, change.turn, atMs);
+  const turn = endedTurn(change);
+  if (turn !== null) statements.insertTurn.run(change.id, turn, atMs);
   session.changed = true;
   return session;
+}
+
+/** By its agent, or with a call that was given up. */
+function endedTurn(change: Exclude<SessionChange, { kind: 'open' }>): string | null {
+  if (change.kind === 'cancel_turn') return change.turn;
+  return change.kind === 'step' ? (change.endsTurn ?? null) : null;
 }
 
 function appendRecords({ records, atMs }: Transition, { chain, ledger, statements }: Writing): void {

@@ -173,7 +173,8 @@ function restoreKey(flat: Flat | null): KeyClaim | null {
 
 function flatSession(change: SessionChange | null): Flat | Exclude<SessionChange, Step> | null {
   if (change?.kind !== 'step') return change;
-  const { id, advance, expectSeq, expectOpen, workflow, fence } = change;
+  const { id, advance, expectSeq, expectOpen, workflow, fence, endsTurn } = change;
+  if (endsTurn !== undefined) return [id, advance, expectSeq, expectOpen, workflow, fence ?? null, endsTurn];
   return fence === undefined
     ? [id, advance, expectSeq, expectOpen, workflow]
     : [id, advance, expectSeq, expectOpen, workflow, fence];
@@ -181,16 +182,18 @@ function flatSession(change: SessionChange | null): Flat | Exclude<SessionChange
 
 function restoreSession(flat: Flat | Exclude<SessionChange, Step> | null): SessionChange | null {
   if (flat === null || !Array.isArray(flat)) return flat as Exclude<SessionChange, Step> | null;
-  const [id, advance, expectSeq, expectOpen, workflow, fence] = flat as [
+  const [id, advance, expectSeq, expectOpen, workflow, fence, endsTurn] = flat as [
     Step['id'],
     boolean,
     number | null,
     boolean,
     Step['workflow'],
-    FenceWrite?,
+    (FenceWrite | null)?,
+    string?,
   ];
   const step = { kind: 'step', id, advance, expectSeq, expectOpen, workflow } as const;
-  return fence === undefined ? step : { ...step, fence };
+  const fenced = fence === undefined || fence === null ? step : { ...step, fence };
+  return endsTurn === undefined ? fenced : { ...fenced, endsTurn };
 }
 
 /** Kind, call, session and body, then part and text of each payload. */

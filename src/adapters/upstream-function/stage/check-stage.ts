@@ -16,6 +16,8 @@ export interface CheckedStage {
   readonly exit: Phase | null;
   readonly next: Phase | null;
   readonly events: readonly string[];
+  /** The tools that it says it calls; empty if it does not say. */
+  readonly calls: readonly string[];
   readonly retry: RetryRule | null;
   readonly unrecoverable: 'skip' | 'abort-workflow' | { readonly laterMs: number } | null;
   /** For the manifest that a session is pinned to. */
@@ -24,7 +26,7 @@ export interface CheckedStage {
 
 type Report = (problem: string) => void;
 
-const keys = ['setup', 'act', 'assert', 'exit', 'next', 'events', 'retry', 'unrecoverable'];
+const keys = ['setup', 'act', 'assert', 'exit', 'next', 'events', 'calls', 'retry', 'unrecoverable'];
 const retryKeys = ['max_attempts', 'backoff', 'base', 'jitter'];
 const backoffs = ['fixed', 'linear', 'exponential'] as const;
 const eventName = /^[A-Za-z_][A-Za-z0-9_-]{0,63}$/;
@@ -53,11 +55,12 @@ export function checkStage(given: unknown, report: Report): CheckedStage | null 
   if (given['act'] === undefined) complain('its stage has no act; write act: async (ctx) => …');
   const parts = { setup: phase('setup'), assert: phase('assert'), exit: phase('exit'), next: phase('next') };
   const events = eventsOf(given['events'], parts.next !== null, complain);
+  const calls = callsOf(given['calls'], complain);
   const retry = retryOf(given['retry'], complain);
   const unrecoverable = unrecoverableOf(given['unrecoverable'], complain);
   if (!isRight || act === null) return null;
   const written = writtenOf({ act, ...parts }, { events, retry, unrecoverable });
-  return { act, ...parts, events, retry, unrecoverable, written };
+  return { act, ...parts, events, calls, retry, unrecoverable, written };
 }
 
 function eventsOf(given: unknown, hasNext: boolean, complain: Report): readonly string[] {
@@ -70,6 +73,13 @@ function eventsOf(given: unknown, hasNext: boolean, complain: Report): readonly 
   }
   if (!hasNext) complain('its stage has events and no next that names them; write next, or leave them out');
   return Object.freeze([...new Set(given as readonly string[])]);
+}
+
+function callsOf(given: unknown, complain: Report): readonly string[] {
+  if (given === undefined) return [];
+  if (Array.isArray(given) && given.every((tool) => typeof tool === 'string' && tool !== '')) return given as string[];
+  complain("its stage has calls that are no names of tools; write calls: ['payments/charge']");
+  return [];
 }
 
 function retryOf(given: unknown, complain: Report): RetryRule | null {

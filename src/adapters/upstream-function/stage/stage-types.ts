@@ -62,6 +62,8 @@ export interface StageDefinition<Inputs, Context, Acted = unknown, Result = unkn
   /** The result of the step; what act gave if left out. */
   readonly exit?: (ctx: StageContext<Inputs, Context>, acted: Acted) => Awaitable<Result>;
   readonly next?: (ctx: StageContext<Inputs, Context>, end: StageOutcome<Acted, Result>) => Awaitable<StageNext>;
+  /** The tools that it calls: checked when the workflow is served. */
+  readonly calls?: readonly string[];
   /** The events that `next` may name: the machine has an edge `<action>.<event>` for each. */
   readonly events?: readonly string[];
   readonly retry?: StageRetry;

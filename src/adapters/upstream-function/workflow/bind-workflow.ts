@@ -40,6 +40,8 @@ export function bindWorkflow(checked: CheckedWorkflow, tools: Catalogue, default
   const actions = new Map<string, ActionEntry>();
   const judges = new Map<string, (args: unknown) => Promise<Validated>>();
   for (const [name, action] of checked.actions) {
+    for (const called of stageOf(action)?.calls ?? [])
+      if (!tools.has(called)) problems.push(missing(name, called, tools, defaults));
     const tool = boundTool(action, tools, problems, defaults);
     if (tool === null && action.runs.kind === 'tool') continue;
     const judge = judgeOf(action, tool, defaults);
@@ -85,16 +87,20 @@ function boundTool(
   { name, runs }: CheckedAction,
   tools: Catalogue,
   problems: string[],
-  { whyMissing }: BindDefaults,
+  defaults: BindDefaults,
 ): ToolEntry | null {
   if (runs.kind === 'body') return null;
   const tool = tools.get(runs.tool);
   if (tool !== undefined) return tool;
-  const near = nearest(runs.tool, [...tools.keys()]);
-  const hint =
-    whyMissing?.(runs.tool) ?? (near === null ? 'register the tool, or correct the name' : `did you mean '${near}'?`);
-  problems.push(`action '${name}': there is no tool '${runs.tool}'; ${hint}`);
+  problems.push(missing(name, runs.tool, tools, defaults));
   return null;
+}
+
+function missing(action: string, tool: string, tools: Catalogue, { whyMissing }: BindDefaults): string {
+  const near = nearest(tool, [...tools.keys()]);
+  const hint =
+    whyMissing?.(tool) ?? (near === null ? 'register the tool, or correct the name' : `did you mean '${near}'?`);
+  return `action '${action}': there is no tool '${tool}'; ${hint}`;
 }
 
 /** Null if the rule is code of a tool and nobody can run it. */

@@ -223,6 +223,7 @@ export interface TicketRow {
   readonly work: string;
   readonly continuation: string | null;
   readonly answer: string | null;
+  readonly credential: string | null;
 }
 
 export function ticketOf(row: TicketRow): Ticket {
@@ -253,6 +254,7 @@ export function ticketOf(row: TicketRow): Ticket {
     work: Object.hasOwn(ticketWork, row.work) ? (row.work as Ticket['work']) : 'told',
     continuation: row.continuation as CallId | null,
     answerText: row.answer,
+    credential: row.credential,
   };
 }
 
@@ -274,4 +276,5 @@ export const changingColumnsOfTicket = (ticket: Ticket) =>
     ticket.work,
     ticket.continuation,
     ticket.answerText,
+    ticket.credential,
   ] as const;

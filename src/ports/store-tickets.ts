@@ -60,6 +60,8 @@ export interface TicketReader {
   dueTickets(nowMs: number, limit: number): Promise<readonly Ticket[]>;
   /** Answered tickets whose call is to go on; `after` is the last id seen. */
   ticketsToRun(after: string, limit: number): Promise<readonly Ticket[]>;
+  /** Open tickets for which a person must sign in, the oldest first. */
+  ticketsToSignIn(limit: number): Promise<readonly Ticket[]>;
   /** Open tickets that keep an operation from running in this session, the oldest first. */
   ticketFences(session: SessionId): Promise<readonly Ticket[]>;
   /** The newest answered ticket about an equal call of the session, whose outcome its agent does not have yet. */

@@ -10,6 +10,7 @@ import { provesApprovals } from './store-approvals.ts';
 import { provesCalls, provesLostClaims } from './store-calls.ts';
 import { provesCompletion, provesTurns } from './store-completion.ts';
 import { provesDoubts } from './recovery/store-doubts.ts';
+import { provesReversals, provesRollbacks } from './reversals/store-reversals.ts';
 import type { StoreHome } from './store-fixtures.ts';
 import { provesJournal } from './store-journal.ts';
 import { provesKeys } from './store-keys.ts';
@@ -33,6 +34,8 @@ export function provesStore(name: string, create: () => Promise<StoreHome>): voi
       provesApprovalReads(create);
     });
     describe('tickets', () => provesTickets(create));
+    describe('reversals', () => provesReversals(create));
+    describe('rollbacks', () => provesRollbacks(create));
     describe('calls in doubt', () => provesDoubts(create));
     describe('completion', () => provesCompletion(create));
     describe('turns', () => provesTurns(create));

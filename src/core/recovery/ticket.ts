@@ -64,6 +64,8 @@ export interface Ticket {
   readonly continuation: CallId | null;
   /** What came with the answer: replacement arguments, as JSON. Null without any, and once they were erased. */
   readonly answerText: string | null;
+  /** The credential for which a person must sign in; null if that is not what it is about. */
+  readonly credential: string | null;
 }
 
 export interface TicketFence {
@@ -86,6 +88,7 @@ export const opened = {
   work: 'none',
   continuation: null,
   answerText: null,
+  credential: null,
 } as const satisfies Partial<Ticket>;
 
 /** The next version. */

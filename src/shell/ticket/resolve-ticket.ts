@@ -58,7 +58,7 @@ export async function resolveTicket(
     case 'replace':
       return replace(answering, answer.args, shell);
     case 'authenticate':
-      return problem('not_possible', 'nobody can sign in for this call');
+      return askToSignIn(answering, shell);
     case 'give_up':
       return end(answering, { work: 'none' }, undefined, shell);
     default:
@@ -157,6 +157,15 @@ async function replace(answering: Answering, args: Json, shell: Shell): Promise<
   if (isMasked(written.text) || maskArgs(written.text, ticket.agent, shell) !== written.text)
     return problem('bad_answer', 'what is redacted is not written down, so it cannot be replaced here');
   return goOn(answering, written.text, shell);
+}
+
+/** A person asks to sign in: the ticket stays open until they have, and shows where. */
+async function askToSignIn({ ticket }: Answering, shell: Shell): Promise<Attempted> {
+  const { credentials } = shell.ports;
+  const { credential } = ticket;
+  if (credential === null || credentials === undefined || !(await credentials.askSignIn(credential)))
+    return problem('not_possible', 'nobody can sign in for this call');
+  return { ok: true, ticket: (await readTicket(ticket, shell)).story };
 }
 
 /** The call goes on as a new one, as soon as it may. */

@@ -35,6 +35,7 @@ import { closeUnusedSessions } from '../session/workflow-sessions.ts';
 import { isFull, type Shell } from '../shell.ts';
 import { continueAll } from '../ticket/continue-ticket.ts';
 import { endOverdueTickets } from '../ticket/overdue-tickets.ts';
+import { endSignedIn } from '../ticket/sign-in.ts';
 import { suppressed } from '../../core/values/suppressed.ts';
 
 export async function sweep(shell: Shell): Promise<void> {
@@ -44,6 +45,7 @@ export async function sweep(shell: Shell): Promise<void> {
   await Promise.all(due.map((call) => sweepCall(call, shell)));
   await runAllApproved(shell);
   await endOverdueTickets(shell);
+  await endSignedIn(shell);
   await continueAll(shell);
   await carryOutDue(shell);
   await rollBackAll(shell);

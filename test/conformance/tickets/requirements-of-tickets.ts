@@ -17,6 +17,12 @@ export const ofTickets: Readonly<Record<string, string>> = {
   'C5-queue-4': 'the ticket of a call in doubt does not end by itself, whatever its queue says',
   'C5-queue-2': 'a queue is answered by those whom the file names, and never by who asked',
   'C5-queue-3': 'a ticket is taken, given back and commented on record',
+  'C5-signin-1': 'a sign-in is polled no more often than its issuer allows, and a restart asks nobody again',
+  'C5-signin-2': 'slow_down, expired_token and access_denied are followed',
+  'C5-signin-3': 'a token is renewed; where that is refused, somebody signs in again',
+  'C5-signin-4': 'a call for which nobody has signed in opens a ticket, and goes on once somebody has',
+  'C5-signin-5': 'a sign-in that waits survives a restart',
+  'C5-signin-6': 'where an upstream accepts the token no longer, a ticket asks somebody to sign in anew',
   'C3-forbidden-1':
     'what an upstream forbade is fenced in that session, however it is phrased, until its ticket is closed',
 };

@@ -186,6 +186,10 @@ export function ticketReads(state: MemoryState) {
       where(({ work, id }) => work === 'due' && id > after)
         .sort((a, b) => (a.id < b.id ? -1 : 1))
         .slice(0, limit),
+    ticketsToSignIn: (limit: number): readonly Ticket[] =>
+      where(({ state: now, credential }) => now === 'open' && credential !== null)
+        .sort((a, b) => (a.id < b.id ? -1 : 1))
+        .slice(0, limit),
     ticketFences: (session: string): readonly Ticket[] =>
       where((ticket) => ticket.state === 'open' && ticket.fence?.session === session).sort((a, b) =>
         a.id < b.id ? -1 : 1,

@@ -211,6 +211,12 @@ CREATE TABLE rollback_steps (
 CREATE INDEX rollback_steps_in_doubt ON rollback_steps (call_id) WHERE outcome = 'in_doubt';
 `;
 
+/** For which credential somebody must sign in. */
+const ticketCredentials = `
+ALTER TABLE tickets ADD COLUMN credential TEXT;
+CREATE INDEX tickets_sign_in ON tickets (id) WHERE state = 'open' AND credential IS NOT NULL;
+`;
+
 /** The migration at index n makes a file of version n one of version n + 1. */
 export const migrations: readonly string[] = [
   first,
@@ -223,6 +229,7 @@ export const migrations: readonly string[] = [
   ticketAnswers,
   kept,
   reversals,
+  ticketCredentials,
 ];
 export const schemaVersion = migrations.length;
 

@@ -221,6 +221,7 @@ export interface TicketRow {
   readonly work: string;
   readonly continuation: string | null;
   readonly answer: string | null;
+  readonly credential: string | null;
 }
 
 export function ticketOf(row: TicketRow): Ticket {
@@ -251,6 +252,7 @@ export function ticketOf(row: TicketRow): Ticket {
     work: Object.hasOwn(ticketWork, row.work) ? (row.work as Ticket['work']) : 'told',
     continuation: row.continuation as CallId | null,
     answerText: row.answer,
+    credential: row.credential,
   };
 }
 
@@ -272,4 +274,5 @@ export const changingColumnsOfTicket = (ticket: Ticket) =>
     ticket.work,
     ticket.continuation,
     ticket.answerText,
+    ticket.credential,
   ] as const;

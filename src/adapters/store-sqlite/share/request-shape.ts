@@ -164,6 +164,7 @@ const ticket = object({
   work: oneOf(ticketWork),
   continuation: orNull(text),
   answerText: orNull(text),
+  credential: orNull(text),
 });
 
 const ticketWrite = anyOf(

@@ -170,13 +170,13 @@ function ticketStatements(database: DatabaseSync) {
     // INVARIANT: a call has at most one ticket for a reason.
     insertTicket: prepare(
       `INSERT INTO tickets (state, closed_at, closed_by, version, due_at, expires_at, overdue_at, next_at, assignee,
-         fence_session, fence_operation, end, work, continuation, answer,
+         fence_session, fence_operation, end, work, continuation, answer, credential,
          id, tenant, agent, session, call_id, tool, queue, reason, opened_at)
-       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO NOTHING`,
+       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO NOTHING`,
     ),
     updateTicket: prepare(
       `UPDATE tickets SET state = ?, closed_at = ?, closed_by = ?, version = ?, due_at = ?, expires_at = ?, overdue_at = ?,
-         next_at = ?, assignee = ?, fence_session = ?, fence_operation = ?, end = ?, work = ?, continuation = ?, answer = ?
+         next_at = ?, assignee = ?, fence_session = ?, fence_operation = ?, end = ?, work = ?, continuation = ?, answer = ?, credential = ?
        WHERE id = ?`,
     ),
     equalSince: prepare(

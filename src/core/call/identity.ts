@@ -26,7 +26,7 @@ export const permissions = {
   /** Ask what policy would say, of any agent of the tenant. */
   evaluate: ['viewer', 'approver', 'admin'],
   approve: ['approver', 'admin'],
-  /** Reset, fork and complete sessions: an agent its own, an admin all of the tenant. */
+  /** Reset, fork, complete, cancel and roll back, and reverse calls: an agent its own, an admin all of the tenant. */
   change_session: ['agent', 'admin'],
   /** Change policy, keys and calls in doubt. */
   administer: ['admin'],

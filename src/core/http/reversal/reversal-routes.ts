@@ -5,7 +5,7 @@ export const reversalRoutes = {
   redeemReversal: {
     method: 'POST',
     path: '/v1/reversals',
-    needs: 'look_own',
+    needs: 'change_session',
     summary: 'Undoes a call: an agent by its token, an administrator by its id.',
     query: {},
     body: 'ReversalRequest',
@@ -23,7 +23,7 @@ export const reversalRoutes = {
   rollBackSession: {
     method: 'POST',
     path: '/v1/sessions/{id}/rollback',
-    needs: 'look_own',
+    needs: 'change_session',
     summary: 'Undoes the calls of a session, the last first: its agent, or an administrator. Closes the session.',
     query: {},
     body: 'UndoSessionRequest',

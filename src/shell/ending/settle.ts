@@ -32,7 +32,8 @@ export async function settle(
 ): Promise<Answer> {
   const { step } = context;
   const interpreted = step === null ? ended : asFailedRead(call, ended, step, shell);
-  let from = call;
+  // INVARIANT: a stage knows of all its attempts what its calls have done; nothing else proves the ones before.
+  let from = ended.stage === undefined ? call : { ...call, tainted: false };
   for (let tries = 0; tries <= shell.limits.maxRedecisions; tries++) {
     const [next] = advance(from, interpreted.event);
     if (next.state === from.state) {

@@ -88,7 +88,8 @@ function release(call: StoredCall, inputs: Json, fact: StepFact, shell: Shell): 
   const action = fact.workflow.actions.get(call.tool);
   const operation = action === undefined ? call.tool : operationOf(action, inputs);
   return {
-    events: [{ kind: 'released', atMs: shell.ports.clock.nowMs() }],
+    // INVARIANT: what its calls have done is not forgotten if it is never sent again.
+    events: [{ kind: 'released', atMs: shell.ports.clock.nowMs(), mayHaveEffect: true }],
     say: (envelope, effect) => said(envelope, effect, 'the stage goes on', call, shell),
     takesTurnFor: operation,
     parts: { expectSeq: fact.seq, expectOpen: true },

@@ -6,7 +6,7 @@ import type { Call } from '../../core/call/call.ts';
 import { canonicalText } from '../../core/values/canonical.ts';
 import { isObject, type Json, type JsonObject } from '../../core/values/json.ts';
 import { isUnderWay } from '../../core/call/lifecycle.ts';
-import type { StageAt, StageDone, StageJournal } from '../../ports/stage.ts';
+import type { StageAt, StageDone, StageEnd, StageJournal } from '../../ports/stage.ts';
 import type { JournalEntry, StoredCall } from '../../ports/store.ts';
 import { bare, note, numbered } from '../ending/transition.ts';
 import { me, type Shell } from '../shell.ts';
@@ -40,6 +40,20 @@ export async function callsOf(
   const { store } = ports;
   const ids = await store.callsByKeys(tenant, agent, `${id}/`, limits.maxRollbackCalls);
   return (await Promise.all(ids.map((each) => store.call(each)))).filter((each) => each !== null);
+}
+
+/** The end of a stage that succeeded unheard, for the step that adopts its result. */
+export function stageOnRecord(records: readonly JournalEntry[]): StageEnd {
+  const settled = records.findLast(({ kind }) => kind === 'settled');
+  const { stage_outcome: outcome } = settled === undefined ? {} : (JSON.parse(settled.body) as JsonObject);
+  const at = lastOf(records);
+  return {
+    attempts: at?.attempt ?? 1,
+    context: at?.context ?? {},
+    outcome: typeof outcome === 'string' ? outcome : null,
+    resolution: null,
+    waitsFor: null,
+  };
 }
 
 /** Nobody knows yet whether it happened. */

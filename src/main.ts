@@ -219,7 +219,7 @@ async function openParts(options: AnyOptions, system: SystemParts) {
   const tell = (message: string) => onNotice({ kind: 'store_place', message });
   const file = options.file ?? (await defaultStoreOf(process.cwd(), tell));
   const extensions = await openExtensions(options, clock, onNotice, system.dns);
-  const credentials = await joinCredentials(options.credentials ?? [], clock, process.env, extensions.running);
+  const credentials = await joinCredentials(options.credentials ?? [], clock, { file, running: extensions.running });
   extensions.hideWith(credentials.hider);
   const { notify, recordWith } = recordingNotifier(credentials.hideNotices(onNotice));
   const { onServer, onTools, dns } = system;

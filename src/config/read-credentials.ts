@@ -75,6 +75,11 @@ export function readCredentials(read: JsonObject, { tree, tell }: Parts): readon
 
 function addressesIn(source: CredentialSource): readonly (readonly [string, string])[] {
   if (source.provider === 'vault') return [['address', source.address]];
+  if (source.provider === 'device')
+    return [
+      ['device_url', source.deviceUrl],
+      ['token_url', source.tokenUrl],
+    ];
   return source.provider === 'oauth' ? [['token_url', source.tokenUrl]] : [];
 }
 
@@ -122,6 +127,8 @@ function sourceOf(fields: JsonObject): CredentialSource | null {
       return vaultOf(given);
     case 'oauth':
       return oauthOf(given);
+    case 'device':
+      return deviceOf(given);
     case 'extension': {
       const kind = textOf(given['kind']);
       return kind === null ? null : { provider, kind, settings: mapOf(given['settings']) };
@@ -147,6 +154,13 @@ function oauthOf(given: JsonObject): CredentialSource | null {
   const clientAuth = given['client_auth'] === 'post' ? 'post' : 'basic';
   const asked = { scope: textOf(given['scope']), audience: textOf(given['audience']) };
   return { provider: 'oauth', tokenUrl, clientId, clientSecret, ...asked, clientAuth };
+}
+
+function deviceOf(given: JsonObject): CredentialSource | null {
+  const [deviceUrl, tokenUrl, clientId] = [given['device_url'], given['token_url'], given['client_id']].map(textOf);
+  if (!deviceUrl || !tokenUrl || !clientId) return null;
+  const asked = { scope: textOf(given['scope']), audience: textOf(given['audience']) };
+  return { provider: 'device', deviceUrl, tokenUrl, clientId, clientSecret: textOf(given['client_secret']), ...asked };
 }
 
 type Gappy<Fields> = { readonly [Name in keyof Fields]: Fields[Name] | null };

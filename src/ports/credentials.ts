@@ -4,6 +4,14 @@
  */
 import type { Injection } from '../core/credential/declared-credential.ts';
 
+/** What a person needs to sign in. Nothing of it is a secret; what proves the sign-in stays with its provider. */
+export interface SignIn {
+  readonly interactionId: string;
+  readonly verificationUri: string;
+  readonly userCode: string;
+  readonly expiresAtMs: number;
+}
+
 export type CredentialAnswer =
   | {
       readonly ok: true;
@@ -19,6 +27,8 @@ export type CredentialAnswer =
       /** In our own words: nothing that a provider said, no address, no secret. */
       readonly reason: string;
       readonly retryAfterSeconds: number;
+      /** A person must sign in; absent if that is not the reason. */
+      readonly signIn?: SignIn;
     };
 
 /** What an attempt carries in place of a secret. */
@@ -51,6 +61,12 @@ export interface Credentials {
   /** What `fetch` would answer without asking anybody; null if nothing is known. */
   known(name: string): CredentialAnswer | null;
   handle(name: string): CredentialHandle;
+  /** The sign-in that waits for a person; null if none does, or nobody signs in for it. */
+  signIn(name: string): SignIn | null;
+  /** Whether somebody has signed in, asking the provider no more often than it allows. */
+  hasSignedIn(name: string): Promise<boolean>;
+  /** Asks for a sign-in now, unless one waits or is not needed. False if nobody signs in for it. */
+  askSignIn(name: string): Promise<boolean>;
   states(): readonly CredentialState[];
   close(): void;
 }

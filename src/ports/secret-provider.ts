@@ -1,5 +1,6 @@
 /** A source of secrets, and the words in which its failures are told. */
 import { cut } from '../core/values/canonical.ts';
+import type { SignIn } from './credentials.ts';
 
 /** A secret, as its provider gave it. */
 export interface ProvidedSecret {
@@ -20,6 +21,12 @@ export interface SecretProvider {
   readonly usualAgeMs: number | null;
   /** Never rejects. Whoever aborts the signal does not wait. */
   fetch(signal: AbortSignal): Promise<Provided>;
+  /** Looks whether a person has signed in; null if there is no news. Absent where nobody signs in. */
+  poll?(signal: AbortSignal): Promise<Provided | null>;
+  /** The sign-in that waits for a person; null if none does. */
+  signIn?(): SignIn | null;
+  /** What was given last was refused: something else is given from here on. */
+  refuse?(): void;
 }
 
 export const maxSecretBytes = 64 << 10;

@@ -3,7 +3,7 @@ import type { CallId, SessionId } from '../core/call/call.ts';
 import type { Ticket, TicketId, TicketReason, TicketWork } from '../core/recovery/ticket.ts';
 
 export type TicketWrite =
-  /** Changes nothing if a ticket with this id exists: a call has at most one for a reason. */
+  /** A call has at most one ticket for a reason: one that is open stays as it is, one that was closed opens again. */
   | { readonly kind: 'open'; readonly ticket: Ticket }
   /**
    * A conflict on `ticket` unless it has the version `expect`. With `unlessEqual` also a conflict on `place` if a call
@@ -60,6 +60,8 @@ export interface TicketReader {
   dueTickets(nowMs: number, limit: number): Promise<readonly Ticket[]>;
   /** Answered tickets whose call is to go on; `after` is the last id seen. */
   ticketsToRun(after: string, limit: number): Promise<readonly Ticket[]>;
+  /** Open tickets for which a person must sign in, the oldest first. */
+  ticketsToSignIn(limit: number): Promise<readonly Ticket[]>;
   /** Open tickets that keep an operation from running in this session, the oldest first. */
   ticketFences(session: SessionId): Promise<readonly Ticket[]>;
   /** The newest answered ticket about an equal call of the session, whose outcome its agent does not have yet. */

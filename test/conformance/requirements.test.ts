@@ -24,7 +24,7 @@ const folders = [
     'stages',
     'upstream',
   ].map((name) => path.posix.join('test/conformance', name)),
-  ...['chaos', 'chaos/limits', 'chaos/models', 'e2e/egress', 'e2e/model-clients', 'e2e/partial'].map(
+  ...['chaos', 'chaos/limits', 'chaos/models', 'chaos/reversals', 'e2e/egress', 'e2e/model-clients', 'e2e/partial'].map(
     (name) => `test/${name}`,
   ),
 ];

@@ -32,7 +32,8 @@ interface Story {
 }
 
 /** Looked at once a second, whether or not anything happens. */
-const routine = /^read (due|uncounted|approvalsToRun|overdueSpending|dueTasks|dueSessions|idleSessions|countSessions)$/;
+const routine =
+  /^read (due|uncounted|approvalsToRun|overdueSpending|dueReversals|lateReversals|runningRollbacks|dueTasks|dueSessions|idleSessions|countSessions)$/;
 
 async function live({ tool, key, stance, at, edits }: Story, deaths: readonly Death[]) {
   const acts: string[] = [];

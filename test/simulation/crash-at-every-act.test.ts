@@ -21,7 +21,7 @@ interface Death {
 }
 
 /** Looked at once a second, whether or not anything happens. */
-const routine = /^read (due|uncounted|overdueSpending)$/;
+const routine = /^read (due|uncounted|overdueSpending|dueReversals|lateReversals|runningRollbacks)$/;
 
 /** Calls with a key have budgets and a rate limit, too wide to be met. */
 const quotas = { dollars: 25, calls: 14, raise: null, rate: 600, burst: 50 };

@@ -44,11 +44,12 @@ export function createOperator(world: OperatorWorld) {
   };
 
   /** Said through the shell, which knows what becomes of fence and ticket. */
-  const judge = async ({ id, tool }: StoredCall, event: CallEvent, shell: Shell): Promise<void> => {
+  const judge = async ({ id, tool, attempt }: StoredCall, event: CallEvent, shell: Shell): Promise<void> => {
     const happened = event.kind === 'closed' ? 'unknown' : isProof(event) ? 'yes' : 'no';
     const judgement = {
       happened,
       by: 'an operator',
+      attempt,
       ...(happened === 'yes' ? { result: { did: tool } } : {}),
     } as const;
     const judged = await settleDoubt(id, { ...judgement, ...(world.quarantineMs === 0 ? { force: true } : {}) }, shell);

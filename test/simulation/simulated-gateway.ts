@@ -15,7 +15,8 @@ import { createHash } from 'node:crypto';
 import type { Upstream } from '../../src/ports/upstream.ts';
 import type { Store } from '../../src/ports/store.ts';
 import { recover } from '../../src/shell/upkeep/recover.ts';
-import { nestedCall } from '../../src/shell/call/handle-call.ts';
+import { handleReversal, nestedCall } from '../../src/shell/call/handle-call.ts';
+import { carryOut } from '../../src/shell/reversal/order.ts';
 import { createShell, type Ports, type Shell } from '../../src/shell/shell.ts';
 import { steadyClock } from '../../src/shell/upkeep/guard-ports.ts';
 import { drain, startSweeping, stopAll } from '../../src/shell/upkeep/sweep.ts';
@@ -145,6 +146,8 @@ export function createGateway(name: string, skewMs: number, world: GatewayWorld)
       });
       const opened = shell;
       opened.live.callTool = (...asked) => nestedCall(...asked, opened);
+      opened.live.callReversal = (...asked) => handleReversal(...asked, opened);
+      opened.live.carryOut = (call) => carryOut(call, opened);
       scheduler.say(() => `${name}: boots as ${shell?.ports.store.incarnation}, recovers ${recovers}`);
       start(shell, recovers).catch((error: unknown) =>
         world.onNotice(own, {

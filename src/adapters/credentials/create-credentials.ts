@@ -14,6 +14,7 @@ import {
 import type { JsonObject } from '../../core/values/json.ts';
 import { createCredentialCache, type CredentialCache } from './credential-cache.ts';
 import { type Environment, createEnvProvider, createExecProvider, createFileProvider } from './local-providers.ts';
+import { createDeviceProvider } from './device-provider.ts';
 import { createOAuthProvider } from './oauth-provider.ts';
 import type { SecretProvider } from '../../ports/secret-provider.ts';
 
@@ -24,6 +25,8 @@ export interface CredentialParts {
   readonly onSecret: (secret: string) => void;
   /** Makes the provider of a kind that an extension adds; Vault is one. */
   readonly providerOf: (kind: string, settings: JsonObject) => SecretProvider;
+  /** Where what people signed in for is kept: the beginning of the names of its files. Absent: in memory alone. */
+  readonly keptAt?: string | undefined;
 }
 
 export function createCredentials(configs: readonly DeclaredCredential[], parts: CredentialParts): Credentials {
@@ -46,6 +49,9 @@ export function createCredentials(configs: readonly DeclaredCredential[], parts:
     refresh: (name, refusedId) => find(name).cache.refresh(refusedId),
     known: (name) => find(name).cache.known(),
     handle: (name) => handleOf(find(name)),
+    signIn: (name) => find(name).cache.signIn(),
+    hasSignedIn: (name) => find(name).cache.hasSignedIn(),
+    askSignIn: (name) => find(name).cache.askSignIn(),
     states: () => [...caches.values()].map(({ cache }) => cache.state()),
     close() {
       for (const { cache } of caches.values()) cache.close();
@@ -75,9 +81,9 @@ function handleOf({
 }
 
 export function createProvider(
-  { source }: DeclaredCredential,
+  { name, source }: DeclaredCredential,
   client: ProviderClient,
-  { env, providerOf }: Pick<CredentialParts, 'env' | 'providerOf'>,
+  { env, providerOf, clock, keptAt }: Pick<CredentialParts, 'env' | 'providerOf' | 'clock' | 'keptAt'>,
 ): SecretProvider {
   switch (source.provider) {
     case 'env':
@@ -90,6 +96,10 @@ export function createProvider(
       return providerOf('vault', vaultSettings(source));
     case 'oauth':
       return createOAuthProvider(source, client);
+    case 'device': {
+      const file = keptAt === undefined ? null : `${keptAt}${encodeURIComponent(name)}.json`;
+      return createDeviceProvider(source, { client, nowMs: () => clock.nowMs(), file });
+    }
     case 'extension':
       return providerOf(source.kind, source.settings);
     default:

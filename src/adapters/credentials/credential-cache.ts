@@ -4,7 +4,7 @@
  */
 import crypto from 'node:crypto';
 import type { Clock } from '../../ports/clock.ts';
-import type { CredentialAnswer, CredentialState } from '../../ports/credentials.ts';
+import type { CredentialAnswer, CredentialState, SignIn } from '../../ports/credentials.ts';
 import type { DeclaredCredential } from '../../core/credential/declared-credential.ts';
 import type { Provided, SecretProvider, ProvidedSecret } from '../../ports/secret-provider.ts';
 
@@ -12,6 +12,9 @@ export interface CredentialCache {
   fetch(): Promise<CredentialAnswer>;
   refresh(refusedId: string): Promise<CredentialAnswer>;
   known(): CredentialAnswer | null;
+  signIn(): SignIn | null;
+  hasSignedIn(): Promise<boolean>;
+  askSignIn(): Promise<boolean>;
   /** What is sent now, with its id; null if there is no secret. */
   current(): { readonly id: string; readonly value: string } | null;
   state(): CredentialState;
@@ -51,6 +54,7 @@ export function createCredentialCache(config: DeclaredCredential, parts: CachePa
   const { provider, clock, onSecret } = parts;
   const { name, template, timeoutMs, retryAfterMs } = config;
   const isClosed = new AbortController();
+  const waiting = { clock, timeoutMs, isClosed };
   let held: Held | null = null;
   let failure: Failure | null = null;
   let flight: Promise<void> | null = null;
@@ -68,7 +72,9 @@ export function createCredentialCache(config: DeclaredCredential, parts: CachePa
       return { ok: true, provider: provider.name, id: held.id, expiresAtMs: held.expiresAtMs };
     const { reason, untilMs } = failure ?? { reason: 'it gave no secret', untilMs: now() + retryAfterMs };
     const retryAfterSeconds = Math.max(1, Math.ceil((untilMs - now()) / 1_000));
-    return { ok: false, provider: provider.name, reason, retryAfterSeconds };
+    const signIn = provider.signIn?.() ?? null;
+    const asked = signIn === null ? {} : { signIn };
+    return { ok: false, provider: provider.name, reason, retryAfterSeconds, ...asked };
   }
 
   async function fetch(): Promise<CredentialAnswer> {
@@ -83,9 +89,16 @@ export function createCredentialCache(config: DeclaredCredential, parts: CachePa
     // Somebody else has refreshed it, or it was found that there is no other.
     if (isKnownBad || (held !== null && held.id !== refusedId && isFresh(held))) return answer();
     if (failure !== null && now() < failure.untilMs) return answer();
+    provider.refuse?.();
     await ask(undefined);
-    if (held?.id === refusedId) refused = { id: refusedId, untilMs: now() + retryAfterMs };
+    if (held?.id === refusedId) refusedAgain(refusedId);
     return answer();
+  }
+
+  function refusedAgain(id: string): void {
+    // A provider that drops what was refused has nothing to give now.
+    if (provider.refuse !== undefined && failure !== null) held = null;
+    else refused = { id, untilMs: now() + retryAfterMs };
   }
 
   /** INVARIANT: one question at a time; whoever comes meanwhile waits for its answer. */
@@ -96,29 +109,11 @@ export function createCredentialCache(config: DeclaredCredential, parts: CachePa
 
   async function askOnce(renew: ProvidedSecret['renew']): Promise<void> {
     const before = stateName();
-    const renewed = renew === undefined ? null : await within(renew);
+    const renewed = renew === undefined ? null : await within(renew, waiting);
     // A lease that cannot be renewed any more is replaced by another secret.
-    const given = renewed?.ok === true ? renewed : await within((signal) => provider.fetch(signal));
+    const given = renewed?.ok === true ? renewed : await within((signal) => provider.fetch(signal), waiting);
     keep(given);
     if (stateName() !== before) sinceMs = now();
-  }
-
-  async function within(act: (signal: AbortSignal) => Promise<Provided>): Promise<Provided> {
-    const stop = new AbortController();
-    const late = Promise.withResolvers<Provided>();
-    const giveUp = () => late.resolve({ ok: false, reason: `no answer within ${timeoutMs / 1_000} s` });
-    const takeBack = clock.background(timeoutMs, giveUp);
-    isClosed.signal.addEventListener('abort', giveUp);
-    try {
-      return await Promise.race([act(stop.signal), late.promise]);
-    } catch {
-      // Ignored: what a provider threw may hold the secret.
-      return { ok: false, reason: 'it failed' };
-    } finally {
-      takeBack();
-      isClosed.signal.removeEventListener('abort', giveUp);
-      stop.abort();
-    }
   }
 
   function keep(given: Provided): void {
@@ -148,6 +143,7 @@ export function createCredentialCache(config: DeclaredCredential, parts: CachePa
   return {
     fetch,
     refresh,
+    ...signingIn(provider, waiting, { isHeld: () => held !== null && isUsable(held), keep, ask }),
     known: () => (held === null && failure === null ? null : held !== null && isUsable(held) ? answer() : lapsed()),
     current: () =>
       held === null ? null : { id: held.id, value: template.replaceAll('{secret}', () => secretOf(held)) },
@@ -169,3 +165,58 @@ export function createCredentialCache(config: DeclaredCredential, parts: CachePa
 }
 
 const secretOf = (held: Held | null): string => held?.provided.secret ?? '';
+
+interface Waiting {
+  readonly clock: Clock;
+  readonly timeoutMs: number;
+  readonly isClosed: AbortController;
+}
+
+type Ask = (signal: AbortSignal) => Promise<Provided>;
+
+/** Never rejects, and waits no longer than its time. */
+async function within(act: Ask, { clock, timeoutMs, isClosed }: Waiting): Promise<Provided> {
+  const stop = new AbortController();
+  const late = Promise.withResolvers<Provided>();
+  const giveUp = () => late.resolve({ ok: false, reason: `no answer within ${timeoutMs / 1_000} s` });
+  const takeBack = clock.background(timeoutMs, giveUp);
+  isClosed.signal.addEventListener('abort', giveUp);
+  try {
+    return await Promise.race([act(stop.signal), late.promise]);
+  } catch {
+    // Ignored: what a provider threw may hold the secret.
+    return { ok: false, reason: 'it failed' };
+  } finally {
+    takeBack();
+    isClosed.signal.removeEventListener('abort', giveUp);
+    stop.abort();
+  }
+}
+
+const newsFrom =
+  ({ poll }: SecretProvider): Ask =>
+  async (signal) =>
+    (await poll?.(signal)) ?? { ok: false, reason: 'nobody has signed in' };
+
+interface CacheActs {
+  readonly isHeld: () => boolean;
+  readonly keep: (given: Provided) => void;
+  readonly ask: (renew: undefined) => Promise<void>;
+}
+
+/** What a cache does for a provider for which people sign in. */
+const signingIn = (provider: SecretProvider, waiting: Waiting, { isHeld, keep, ask }: CacheActs) => ({
+  signIn: () => provider.signIn?.() ?? null,
+  async hasSignedIn(): Promise<boolean> {
+    if (provider.poll === undefined || isHeld()) return provider.poll !== undefined;
+    const given = await within(newsFrom(provider), waiting);
+    if (given.ok) keep(given);
+    return given.ok;
+  },
+  async askSignIn(): Promise<boolean> {
+    const { signIn } = provider;
+    if (signIn === undefined) return false;
+    if (signIn() === null && !isHeld()) await ask(undefined);
+    return true;
+  },
+});

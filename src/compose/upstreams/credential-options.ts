@@ -41,6 +41,17 @@ export type CredentialOptions = {
         readonly client_auth?: 'basic' | 'post';
       };
     }
+  | {
+      /** A person signs in, with a code: RFC 8628. */
+      readonly device: {
+        readonly device_url: string;
+        readonly token_url: string;
+        readonly client_id: string;
+        readonly client_secret?: string;
+        readonly scope?: string;
+        readonly audience?: string;
+      };
+    }
 );
 
 const durations = [
@@ -67,7 +78,7 @@ export function credentialsOf(
     const isUsable = declared?.match.every((each) => compileToolPattern(each).ok) === true;
     if (declared !== null && isUsable && declared.template.includes('{secret}')) return declared;
     return refuse(
-      `credential '${name}' is not whole: it needs one of env, file, exec, vault and oauth with its fields, match, and inject with {secret} in its value`,
+      `credential '${name}' is not whole: it needs one of env, file, exec, vault, oauth and device with its fields, match, and inject with {secret} in its value`,
     );
   });
 }

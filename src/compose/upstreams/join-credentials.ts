@@ -16,7 +16,6 @@ import type { Notifier } from '../../ports/notifier.ts';
 import type { Running } from '../extensions/start-extensions.ts';
 import { providerOf } from '../extensions/use-extensions.ts';
 import { createSecretHider, type SecretHider } from '../serve/secret-hider.ts';
-import type { Environment } from '../state/state-folder.ts';
 
 /** What connects to it: an MCP server, or a provider of models. */
 export interface ConnectedServer {
@@ -35,11 +34,16 @@ export interface JoinedCredentials {
   connectWith(server: ConnectedServer, failed: readonly CredentialHandle[]): Promise<ConnectionSecrets>;
 }
 
+/** Who adds sources of secrets, and the store beside which is kept what people signed in for; absent: nowhere. */
+export interface SecretsFrom {
+  readonly running: Running;
+  readonly file?: string;
+}
+
 export async function joinCredentials(
   declared: readonly DeclaredCredential[],
   clock: Clock,
-  env: Environment,
-  running: Running,
+  { running, file }: SecretsFrom,
 ): Promise<JoinedCredentials> {
   const hider = createSecretHider();
   if (declared.length === 0)
@@ -54,8 +58,9 @@ export async function joinCredentials(
   const { createCredentials } = await import('../../adapters/credentials/create-credentials.ts');
   const port = createCredentials(declared, {
     clock,
-    env,
+    env: process.env,
     onSecret: hider.add,
+    keptAt: file === undefined ? undefined : `${file}.signin-`,
     providerOf: (kind, settings) => providerOf(running, kind, settings),
   });
   const known = new WeakMap<ToolEntry, ToolEntry>();

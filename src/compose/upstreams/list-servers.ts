@@ -49,7 +49,7 @@ export async function listServers(
   extensions: ExtensionSet = noExtensions,
 ): Promise<readonly ListedServer[]> {
   const running = await startExtensions(extensions, { clock: nodeClock, notify: printNotice });
-  const credentials = await joinCredentials(declared, nodeClock, process.env, running);
+  const credentials = await joinCredentials(declared, nodeClock, { running });
   try {
     return await Promise.all(configs.map((config) => listServer(config, credentials)));
   } finally {

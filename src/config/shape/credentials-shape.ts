@@ -47,6 +47,19 @@ const oauth: FieldsShape = {
   },
 };
 
+const device: FieldsShape = {
+  kind: 'fields',
+  says: 'an access token for which a person signs in, by OAuth 2.0 device authorization (RFC 8628)',
+  fields: {
+    device_url: { shape: address('where a sign-in is asked for'), required: true },
+    token_url: { shape: address('where tokens are given'), required: true },
+    client_id: { shape: secret('who asks'), required: true },
+    client_secret: { shape: secret('the secret of the client, if it has one: ${NAME}') },
+    scope: { shape: text('the scopes, with spaces between them') },
+    audience: { shape: text('whom the token is for') },
+  },
+};
+
 const inject: FieldsShape = {
   kind: 'fields',
   says: 'where the secret goes',
@@ -68,7 +81,7 @@ const inject: FieldsShape = {
   },
 };
 
-export const credentialProviders = ['env', 'file', 'exec', 'vault', 'oauth', 'extension'] as const;
+export const credentialProviders = ['env', 'file', 'exec', 'vault', 'oauth', 'device', 'extension'] as const;
 
 export const credentialsShape: Shape = named('where secrets come from, and which tools get them', {
   kind: 'fields',
@@ -101,6 +114,7 @@ export const credentialsShape: Shape = named('where secrets come from, and which
     },
     vault: { shape: vault },
     oauth: { shape: oauth },
+    device: { shape: device },
     extension: { shape: kindUse('a source of secrets of an extension') },
     match: { shape: listOf('the tools that get it', toolPattern, 1), required: true },
     agents: { shape: listOf('only for calls of these agents; of all if not given', agentName, 1) },

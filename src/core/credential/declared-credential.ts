@@ -27,7 +27,14 @@ export interface DeclaredCredential {
   readonly maxAgeMs: number | null;
 }
 
-export type CredentialSource = EnvSource | FileSource | ExecSource | VaultSource | OAuthSource | ExtensionSource;
+export type CredentialSource =
+  | EnvSource
+  | FileSource
+  | ExecSource
+  | VaultSource
+  | OAuthSource
+  | DeviceSource
+  | ExtensionSource;
 
 export interface EnvSource {
   readonly provider: 'env';
@@ -78,6 +85,18 @@ export interface OAuthSource {
   readonly clientAuth: 'basic' | 'post';
 }
 
+/** A person signs in, with a code: RFC 8628. */
+export interface DeviceSource {
+  readonly provider: 'device';
+  readonly deviceUrl: string;
+  readonly tokenUrl: string;
+  readonly clientId: string;
+  /** Null for a public client. */
+  readonly clientSecret: string | null;
+  readonly scope: string | null;
+  readonly audience: string | null;
+}
+
 export const defaultTimeoutMs = 5_000;
 export const defaultRetryAfterMs = 30_000;
 export const secretMark = '{secret}';
@@ -89,6 +108,7 @@ export const defaultTemplate = (into: Injection['into'], name: string): string =
 /** Secrets of the configuration itself, to be hidden like those that are fetched. */
 export function configuredSecrets({ source }: DeclaredCredential): readonly string[] {
   if (source.provider === 'oauth') return [source.clientSecret];
+  if (source.provider === 'device') return source.clientSecret === null ? [] : [source.clientSecret];
   if (source.provider !== 'vault') return [];
   return source.auth.kind === 'token' ? [source.auth.token] : [source.auth.secretId];
 }

@@ -40,6 +40,7 @@ export function unavailable({
   provider,
   reason,
   retryAfterSeconds,
+  signIn,
 }: Omit<Extract<CredentialFact, { ok: false }>, 'name' | 'ok'>): Refusal & { readonly error: 'denied' } {
   const sentence = `${provider} provider returned: ${reason}`;
   return {
@@ -49,6 +50,9 @@ export function unavailable({
     message: sentence,
     human_message: sentence,
     provider,
-    resolution: { type: 'retry_after', retry_after_seconds: retryAfterSeconds },
+    resolution:
+      signIn === undefined
+        ? { type: 'retry_after', retry_after_seconds: retryAfterSeconds }
+        : { type: 'authenticate', interaction_id: signIn.interactionId },
   };
 }

@@ -100,7 +100,13 @@ export type CredentialFact = {
   readonly provider: string;
 } & (
   | { readonly ok: true; readonly id: string | null; readonly expiresAtMs: number | null }
-  | { readonly ok: false; readonly reason: string; readonly retryAfterSeconds: number }
+  | {
+      readonly ok: false;
+      readonly reason: string;
+      readonly retryAfterSeconds: number;
+      /** A person must sign in. */
+      readonly signIn?: { readonly interactionId: string };
+    }
 );
 
 /** A server whose tools nobody knows, because it has never been reached. */

@@ -64,10 +64,10 @@ export const requestBodies = {
   ]),
   SessionRequest: closedObject({ workflow: name, mode: oneOfNames(reaches) }, ['workflow', 'mode']),
   ForkRequest: closedObject({ seq: wholeNumber }, ['seq']),
-  SettleRequest: closedObject({ happened: oneOfNames(['yes', 'no', 'unknown']), result: anything, force: truth }, [
-    'result',
-    'force',
-  ]),
+  SettleRequest: closedObject(
+    { happened: oneOfNames(['yes', 'no', 'unknown']), result: anything, force: truth, attempt: wholeNumber },
+    ['result', 'force', 'attempt'],
+  ),
   ...approvalRequestBodies,
   ...ticketRequestBodies,
   ...budgetRequestBodies,

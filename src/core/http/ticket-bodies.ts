@@ -85,6 +85,7 @@ export function ticketAnswerBodies(ref: Ref) {
       note: textOrNull,
       closing: text,
       answers: listOf(closedObject({ answer: oneOfNames(answerKinds), does: text })),
+      sign_in: orNull(closedObject({ verification_uri: text, user_code: text, expires_at: time })),
       comments: listOf(closedObject({ by: text, at: time, text: textOrNull })),
       call: orNull(call),
     }),

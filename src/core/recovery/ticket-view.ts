@@ -58,9 +58,17 @@ export interface TicketStory extends TicketView {
   readonly closing: string;
   /** What can be answered now; none once it is closed. */
   readonly answers: readonly PossibleAnswer[];
+  /** Where a person signs in, while a sign-in waits; null otherwise. */
+  readonly sign_in: TicketSignIn | null;
   /** The oldest first. */
   readonly comments: readonly TicketComment[];
   readonly call: TicketCall | null;
+}
+
+export interface TicketSignIn {
+  readonly verification_uri: string;
+  readonly user_code: string;
+  readonly expires_at: string;
 }
 
 export interface TicketComment {

@@ -64,6 +64,8 @@ export interface Ticket {
   readonly continuation: CallId | null;
   /** What came with the answer: replacement arguments, as JSON. Null without any, and once they were erased. */
   readonly answerText: string | null;
+  /** The credential for which a person must sign in; null if that is not what it is about. */
+  readonly credential: string | null;
 }
 
 export interface TicketFence {
@@ -86,6 +88,7 @@ export const opened = {
   work: 'none',
   continuation: null,
   answerText: null,
+  credential: null,
 } as const satisfies Partial<Ticket>;
 
 /** The next version. */
@@ -94,6 +97,14 @@ export const changed = (ticket: Ticket, change: Partial<Ticket>): Ticket => ({
   ...change,
   version: ticket.version + 1,
 });
+
+/** What an opening leaves: one that is open stays as it is, one that was closed is open again. */
+export const openedOver = (found: Ticket | null, ticket: Ticket): Ticket => {
+  if (found === null) return ticket;
+  if (found.state === 'open') return found;
+  const { dueAtMs, expiresAtMs, fence } = ticket;
+  return { ...found, ...opened, dueAtMs, expiresAtMs, fence, version: found.version + 1 };
+};
 
 /** When somebody must look at an open ticket by itself: it becomes overdue, or ends. Null for never. */
 export function nextLookAtMs({ state, dueAtMs, expiresAtMs, overdueAtMs }: Ticket): number | null {

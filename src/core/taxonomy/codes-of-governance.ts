@@ -93,7 +93,7 @@ export const codesOfGovernance = {
     operator: 'Check the named credential provider.',
     class: 'Governance',
     http: 503,
-    resolutions: ['retry_after'],
+    resolutions: ['retry_after', 'authenticate'],
   },
   APPROVAL_EDITED: {
     title: 'Approved with changes',

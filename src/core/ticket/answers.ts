@@ -46,7 +46,8 @@ function kindsFor(reason: TicketReason, { call, isStep, isReadable, canSignIn }:
     const again: AnswerKind[] = isStep || !isReadable ? [] : ['retry'];
     return ['it_happened', 'it_did_not', 'never_known', ...again, 'give_up'];
   }
-  if (call !== 'FAILED') return ['give_up'];
+  // A call that waits for somebody to sign in was never sent: it is refused, which proves as much.
+  if (call !== 'FAILED' && !(call === 'DENIED' && canSignIn)) return ['give_up'];
   return [
     ...(canSignIn && reason === 'auth_expired' ? ['authenticate' as const] : []),
     ...(isReadable && approvable.has(reason) ? ['approve' as const] : []),

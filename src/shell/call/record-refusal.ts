@@ -18,7 +18,8 @@ import { maskArgs, maskRefusal } from '../mask.ts';
 import { sinceArrival } from './asked.ts';
 import { policyOnRecord, rememberBlobs } from '../upkeep/record-runtime.ts';
 import type { Answer, Shell } from '../shell.ts';
-import { bare, type CommitParts, note, numbered, toTransition } from '../ending/transition.ts';
+import { openedNote, ticketOf } from '../ending/recovery-rider.ts';
+import { bare, type CommitParts, note, numbered, toTransition, mergeParts } from '../ending/transition.ts';
 
 export interface RefusedCall {
   readonly call: Call;
@@ -27,6 +28,8 @@ export interface RefusedCall {
   readonly refusal: Refusal;
   readonly facts: JsonObject;
   readonly nextActions: readonly string[];
+  /** The credential for which somebody must sign in: a ticket asks them to. */
+  readonly signIn?: string | undefined;
   /** What comes before it in the journal, if it is the first that this process writes to a workflow session. */
   readonly resumption?: readonly RecordDraft[];
   /** Records beside that of the refusal. */
@@ -88,7 +91,8 @@ export async function recordMoving(said: RefusedCall, move: RefusalMove | null, 
   const what = { gate, error: refusal.error, code: refusal.code, tool: call.tool };
   const body = { ...what, elapsed_ms: sinceArrival(call, shell), facts, ...rule, ...policy.body };
   const parts = { body: { refused: { ...body, ...move?.body?.refused } }, payloads: { refused: payloads } };
-  const carried = { ...besideRefusal(refusedCall, move), ...parts, blobs: policy.blobs };
+  const asking = signInTicket(refusedCall, next, shell);
+  const carried = mergeParts([{ ...besideRefusal(refusedCall, move), ...parts, blobs: policy.blobs }, asking]);
   const result = await commit(toTransition(call, next, effects, carried, shell), shell);
   markAnswered(result, shell);
   if (result.kind === 'committed') {
@@ -98,6 +102,22 @@ export async function recordMoving(said: RefusedCall, move: RefusalMove | null, 
   if (result.kind === 'unavailable') return { reply: storeUnavailable(refusedCall, result.fault), position: null };
   if (move !== null && result.on === 'session') return null;
   throw new Error(`bug: a refusal met a conflict on ${result.on}`);
+}
+
+const signInQueue = { reason: 'auth_expired', queue: 'sign_in' } as const;
+/** How many sign-ins are remembered. */
+const maxSignIns = 1_000;
+
+/** One for each sign-in that waits, however often it is asked for: as far as this process knows. */
+function signInTicket({ refusal, signIn }: RefusedCall, call: Call, shell: Shell): CommitParts {
+  if (signIn === undefined || refusal.resolution.type !== 'authenticate') return {};
+  const { asked } = shell.live.tickets;
+  const { interaction_id: interaction } = refusal.resolution;
+  if (asked.has(interaction)) return {};
+  if (asked.size >= maxSignIns) asked.clear();
+  asked.add(interaction);
+  const ticket = ticketOf(call, signInQueue, shell, { fence: null, credential: signIn });
+  return { tickets: [{ kind: 'open', ticket }], notes: [openedNote(call, ticket)] };
 }
 
 /** What the commit carries beside the refusal itself. */

@@ -86,8 +86,9 @@ export async function refuseByGate(
   // What a ticket fences is not offered; a step's next actions know it already.
   if (step === null && decision.refusal.error === 'fenced' && 'ticket_id' in decision.refusal)
     about.nextActions = about.nextActions.filter((name) => name !== request.tool);
+  const signIn = facts.credentials?.find((each) => !each.ok && each.signIn !== undefined)?.name;
   const isLate = decision.refusal.error === 'action_in_flight' && shell.ports.clock.nowMs() >= call.deadlineAtMs;
-  const no = { ...about, refusal: isLate ? expiredInQueue(call, about.nextActions) : decision.refusal };
+  const no = { ...about, signIn, refusal: isLate ? expiredInQueue(call, about.nextActions) : decision.refusal };
   // Until the store is open and recovered there is nowhere to write, and nothing was decided but to wait.
   const silent = decision.gate === 'ready' && !shell.live.readiness.ready;
   if (silent) return refused(unreadyEnvelope(call, request.tool), decision.refusal);

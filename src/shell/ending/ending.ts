@@ -9,6 +9,7 @@ import type { Payload, RecordDraft } from '../../core/journal/record.ts';
 import type { Effect } from '../../core/taxonomy.ts';
 import { type Json, type JsonObject, isObject } from '../../core/values/json.ts';
 import { type Shell, nextActions, recoveryOf } from '../shell.ts';
+import { waitsForSignIn } from '../ticket/waits-for-sign-in.ts';
 import { type AttemptUse, type HeldAmount, heldOnRecord } from './held-amounts.ts';
 import { keptOnRecord, type KeptParts, partsOf } from './kept-parts.ts';
 import type { CommitParts } from './transition.ts';
@@ -105,6 +106,8 @@ export interface CallContext {
   readonly operation: string | null;
   /** What is fenced if its upstream forbids it; null where this process did not send it. */
   readonly forbids: { readonly session: SessionId | null; readonly operation: string } | null;
+  /** The credential for which somebody must sign in, as it is now; absent where this process did not send it. */
+  readonly signIn?: (agent: string) => string | null;
   /** What it holds of budgets. */
   readonly holds: readonly HeldAmount[];
   /** What of its items is done; null unless it is sent again for the others. */
@@ -124,6 +127,7 @@ export function contextHere(work: Work, shell: Shell): CallContext {
     recovery: recoveryOf(work.tool, shell),
     operation: step === null ? operationOfCall(work.tool, work.args) : null,
     forbids: { session: work.bodyOf?.session ?? null, operation: operationIn(work) },
+    signIn: (agent) => waitsForSignIn(work.tool, agent, shell),
     holds: work.holds,
     parts: work.kept === undefined ? null : partsOf(work.kept, recoveryOf(work.tool, shell), work.args),
     undoing: work.undoing ?? {},

@@ -27,7 +27,7 @@ export const recoveryRider: EndRider = (move, shell) => {
   const playbook = playbookOnRecord(move.context.recovery, shell);
   const told = ending.dispatch === undefined ? [] : notesOf(next, ending.dispatch, playbook.hash);
   const asked = ticketFor(move, isDoubted);
-  const opened = asked === null ? null : ticketOf(next, asked, shell, ticketFence(move, asked));
+  const opened = asked === null ? null : ticketOf(next, asked, shell, aboutIt(move, asked));
   const atMs = shell.ports.clock.nowMs();
   const tickets: TicketWrite[] = [];
   if (opened !== null) tickets.push({ kind: 'open', ticket: opened });
@@ -71,11 +71,17 @@ function ticketFence({ next, context: { forbids } }: Move, { reason }: OpenedTic
   return { session, operation: forbids?.operation ?? next.tool };
 }
 
+const aboutIt = (move: Move, asked: OpenedTicket): Pick<Ticket, 'fence' | 'credential'> => ({
+  fence: ticketFence(move, asked),
+  // The upstream does not accept what was sent, and a sign-in can change that.
+  credential: asked.reason === 'auth_expired' ? (move.context.signIn?.(move.next.agent) ?? null) : null,
+});
+
 export function ticketOf(
   call: Call,
   { reason, queue }: OpenedTicket,
   shell: Shell,
-  fence: TicketFence | null = null,
+  about: Pick<Ticket, 'fence' | 'credential'> = { fence: null, credential: null },
 ): Ticket {
   const openedAtMs = shell.ports.clock.nowMs();
   const { dueMs, expiresMs } = termsOf(queue, ticketRulesOf(shell));
@@ -93,7 +99,7 @@ export function ticketOf(
     dueAtMs: dueMs === null ? null : openedAtMs + dueMs,
     // INVARIANT: a doubt has somebody who looks at it until it is settled, whatever its queue says.
     expiresAtMs: expiresMs === null || call.state === 'IN_DOUBT' ? null : openedAtMs + expiresMs,
-    fence,
+    ...about,
   };
 }
 

@@ -27,6 +27,8 @@ export interface Judgement {
   readonly result?: Json;
   /** Says no although an execution may still come. */
   readonly force?: boolean;
+  /** The attempt that it is about: a later one may have had an effect that nobody has looked at. */
+  readonly attempt?: number;
 }
 
 /** `unclear`: what was said is no judgement, and nothing follows from it. */
@@ -87,7 +89,9 @@ export async function settleAs(
   for (let tries = 0; tries <= shell.limits.maxRedecisions; tries++) {
     const call = await shell.ports.store.call(id);
     if (call === null) return 'not_found';
-    if (call.state !== 'IN_DOUBT') return 'not_in_doubt';
+    // INVARIANT: what was said of one attempt settles no later one.
+    const isAnother = judgement.attempt !== undefined && judgement.attempt !== call.attempt;
+    if (call.state !== 'IN_DOUBT' || isAnother) return 'not_in_doubt';
     const where = await standing(call, shell);
     const ending: Ending = {
       events: [eventOf(judgement)],
@@ -124,10 +128,11 @@ async function standing({ session: id }: StoredCall, shell: Shell): Promise<Json
 
 function isJudgement(value: unknown, { limits }: Shell): value is Judgement {
   if (!isObject(value)) return false;
-  const { happened, by, result, force } = value;
+  const { happened, by, result, force, attempt } = value;
   const named = typeof by === 'string' && by !== '' && by.length <= limits.maxNameChars && by.isWellFormed();
   const said = happened === 'yes' || happened === 'no' || happened === 'unknown';
   if (force !== undefined && typeof force !== 'boolean') return false;
+  if (attempt !== undefined && !Number.isSafeInteger(attempt)) return false;
   return named && said && (result === undefined || canonicalise(result, { maxDepth: limits.maxDepth }).ok);
 }
 

@@ -13,7 +13,7 @@ import { cancelWaiting } from '../ending/cancel.ts';
 import { bare } from '../ending/transition.ts';
 import type { Shell } from '../shell.ts';
 import { commit } from '../upkeep/commit.ts';
-import { callsToUndo } from './calls-to-undo.ts';
+import { callsToUndo, type CallToUndo } from './calls-to-undo.ts';
 import { undoCall } from './undo-call.ts';
 
 /** Works on every rollback that is running, beside the sweep; closing the gateway waits for the step under way. */
@@ -38,33 +38,48 @@ export function rollBackBeside(session: SessionId, shell: Shell): void {
 
 /** Goes as far as it can now. */
 export async function rollBack(session: SessionId, shell: Shell): Promise<void> {
-  const { store } = shell.ports;
-  const rollback = await store.rollback(session);
+  const rollback = await shell.ports.store.rollback(session);
   if (rollback === null || rollback.state !== 'running') return;
   const calls = await callsToUndo(session, shell);
   if (await stillRuns(calls, shell)) return;
-  const steps = await store.rollbackSteps(session);
-  const known = new Map(steps.map((step) => [step.call, step]));
-  let version = rollback.version;
-  let sinceMs = Math.max(rollback.startedAtMs, ...steps.map(({ atMs }) => atMs));
-  let position = Math.max(0, ...steps.map((step) => step.position));
-  for (const { call, hasOwnCalls } of calls) {
-    if (shell.live.draining) return;
-    const before = known.get(call.id);
-    if (before !== undefined && !isRetried(before, rollback)) continue;
-    const came = await undoCall(call, hasOwnCalls, { ...rollback, sinceMs }, shell);
-    if (came.kind === 'nothing') continue;
-    if (came.kind === 'later') return;
-    position += before === undefined ? 1 : 0;
-    const at = { position: before?.position ?? position, atMs: shell.ports.clock.nowMs() };
-    const step: RollbackStep = { call: call.id, tool: call.tool, ...at, ...came.step };
-    if (!(await recordStep(session, version, step, shell))) return;
-    known.set(call.id, step);
-    sinceMs = step.atMs;
+  const known = new Map((await shell.ports.store.rollbackSteps(session)).map((step) => [step.call, step]));
+  let { version } = rollback;
+  for (const each of calls) {
+    const before = known.get(each.call.id) ?? null;
+    if (before !== null && !isRetried(before, rollback)) continue;
+    const step = shell.live.draining ? 'later' : await stepOf(each, before, { rollback, known }, shell);
+    if (step === 'nothing') continue;
+    if (step === 'later' || !(await recordStep(session, version, step, shell))) return;
+    known.set(each.call.id, step);
     version += 1;
   }
   await finish(rollback, version, [...known.values()], shell);
 }
+
+interface Standing {
+  readonly rollback: Rollback;
+  readonly known: ReadonlyMap<string, RollbackStep>;
+}
+
+/** What came of one call; a step that was there before keeps its place. */
+async function stepOf(
+  { call, hasOwnCalls }: CallToUndo,
+  before: RollbackStep | null,
+  { rollback, known }: Standing,
+  shell: Shell,
+): Promise<RollbackStep | 'later' | 'nothing'> {
+  const steps = [...known.values()];
+  const sinceMs = Math.max(rollback.startedAtMs, ...steps.map(({ atMs }) => atMs));
+  const came = await undoCall(call, hasOwnCalls, { ...rollback, sinceMs }, shell);
+  if (came.kind === 'later') return came.kind;
+  // What never took effect is not listed, unless it was while nobody knew.
+  if (came.kind === 'nothing' && before === null) return came.kind;
+  const position = before?.position ?? Math.max(0, ...steps.map((step) => step.position)) + 1;
+  const outcome = came.kind === 'nothing' ? tookNoEffect : came.step;
+  return { call: call.id, tool: call.tool, position, atMs: shell.ports.clock.nowMs(), ...outcome };
+}
+
+const tookNoEffect = { outcome: 'nothing_to_undo', why: 'it took no effect', reversal: null } as const;
 
 /** Of a rollback that was started again: what was left, and not yet looked at since. */
 const isRetried = ({ outcome, atMs }: RollbackStep, { startedAtMs }: Rollback): boolean =>

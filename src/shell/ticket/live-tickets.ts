@@ -9,6 +9,8 @@ export interface LiveTickets {
   readonly pauses: Map<TicketId, ContinuePause>;
   /** Outcomes of tickets that are being put on record as told. */
   readonly telling: Map<TicketId, Promise<unknown>>;
+  /** Sign-ins for which this process has opened a ticket. */
+  readonly asked: Set<string>;
   /** Lets the call of an answered ticket go on now. Set by the composition root; without it the sweeper does it. */
   goOn: (id: TicketId) => Promise<void>;
   /** How many wait in this process for a ticket to be answered. */
@@ -27,6 +29,7 @@ export const createLiveTickets = (): LiveTickets => ({
   continuing: new Map(),
   pauses: new Map(),
   telling: new Map(),
+  asked: new Set(),
   goOn: () => Promise.resolve(),
   waiters: 0,
 });

@@ -4,6 +4,7 @@ import {
   closingMeans,
   type TicketCall,
   type TicketComment,
+  type TicketSignIn,
   type TicketStory,
 } from '../../core/recovery/ticket-view.ts';
 import { viewOfTicket } from '../../core/recovery/ticket-view.ts';
@@ -39,7 +40,7 @@ export async function readTicket(ticket: Ticket, shell: Shell): Promise<ReadTick
     call: call?.state ?? null,
     isStep: session !== null && session.workflow !== null,
     isReadable: args.kind === 'text' && !isMasked(args.text),
-    canSignIn: false,
+    canSignIn: ticket.credential !== null && shell.ports.credentials !== undefined,
   };
   const own = records.filter((record) => isAbout(record, ticket.id));
   const story: TicketStory = {
@@ -48,10 +49,18 @@ export async function readTicket(ticket: Ticket, shell: Shell): Promise<ReadTick
     note: writtenNote(own),
     closing: closingMeans(ticket, call?.state ?? null),
     answers: possibleAnswers(ticket, standing),
+    sign_in: signInOf(ticket, shell),
     comments: own.filter(({ kind }) => kind === 'ticket_commented').map(commentIn),
     call: call === null ? null : callIn(call, args, reply),
   };
   return { call, standing, story };
+}
+
+function signInOf({ state, credential }: Ticket, { ports: { credentials } }: Shell): TicketSignIn | null {
+  const waits = state === 'open' && credential !== null ? (credentials?.signIn(credential) ?? null) : null;
+  if (waits === null) return null;
+  const { verificationUri, userCode, expiresAtMs } = waits;
+  return { verification_uri: verificationUri, user_code: userCode, expires_at: time(expiresAtMs) };
 }
 
 /** The story after a change, of what was read before it: once it is recorded, nothing stands before the answer. */

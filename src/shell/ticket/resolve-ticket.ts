@@ -58,7 +58,7 @@ export async function resolveTicket(
     case 'replace':
       return replace(answering, answer.args, shell);
     case 'authenticate':
-      return problem('not_possible', 'nobody can sign in for this call');
+      return askToSignIn(answering, shell);
     case 'give_up':
       return end(answering, { work: 'none' }, undefined, shell);
     default:
@@ -95,7 +95,8 @@ function judgementOf(answer: TicketAnswer, by: string): Judgement {
 async function settle(answering: Answering, judgement: Judgement, shell: Shell): Promise<Attempted> {
   const { ticket, read } = answering;
   const after = closed(answering, { work: 'none' }, shell);
-  const judged = await settleWith(ticket.call, judgement, partsOf(answering, after), shell);
+  const seen = read.call === null ? judgement : { ...judgement, attempt: read.call.attempt };
+  const judged = await settleWith(ticket.call, seen, partsOf(answering, after), shell);
   if (typeof judged === 'object') return inQuarantine(ticket, judged.quarantinedForMs);
   switch (judged) {
     case 'settled':
@@ -156,6 +157,15 @@ async function replace(answering: Answering, args: Json, shell: Shell): Promise<
   if (isMasked(written.text) || maskArgs(written.text, ticket.agent, shell) !== written.text)
     return problem('bad_answer', 'what is redacted is not written down, so it cannot be replaced here');
   return goOn(answering, written.text, shell);
+}
+
+/** A person asks to sign in: the ticket stays open until they have, and shows where. */
+async function askToSignIn({ ticket }: Answering, shell: Shell): Promise<Attempted> {
+  const { credentials } = shell.ports;
+  const { credential } = ticket;
+  if (credential === null || credentials === undefined || !(await credentials.askSignIn(credential)))
+    return problem('not_possible', 'nobody can sign in for this call');
+  return { ok: true, ticket: (await readTicket(ticket, shell)).story };
 }
 
 /** The call goes on as a new one, as soon as it may. */

@@ -40,17 +40,19 @@ export function provesTickets(create: Create): void {
 function provesOpening(create: Create): void {
   const prove = withStore(create);
 
-  prove('a ticket is opened once for a call and a reason; opening it again changes nothing', async (store) => {
+  prove('a call has one ticket for a reason: an open one stays as it is, a closed one opens again', async (store) => {
     const ticket = await mustOpenTicket(store);
     assert.deepEqual(await store.ticket(ticket.id), ticket);
     assert.equal(await store.ticket(none), null);
     await mustCommit(store, ticketing(openingTicket({ ...ticket, queue: 'others', openedAtMs: startMs + 5 })));
     assert.deepEqual(await store.ticket(ticket.id), ticket);
     await mustCommit(store, ticketing(closingTicket(ticket)));
-    await mustCommit(store, ticketing(openingTicket(ticket)));
-    assert.deepEqual(await store.ticket(ticket.id), closed(ticket), 'what was closed stays closed');
+    assert.deepEqual(await store.ticket(ticket.id), closed(ticket));
+    const again = { ...ticket, version: closed(ticket).version + 1 };
+    await mustCommit(store, ticketing(openingTicket({ ...ticket, openedAtMs: startMs + 9 })));
+    assert.deepEqual(await store.ticket(ticket.id), again);
     const other = await mustOpenTicket(store, { call: ticket.call, reason: 'schema_mismatch' });
-    assert.deepEqual(await store.ticketsOf(ticket.call), [closed(ticket), other]);
+    assert.deepEqual(await store.ticketsOf(ticket.call), [again, other]);
     assert.deepEqual(await store.ticketsOf('call_none' as CallId), []);
   });
 

@@ -19,6 +19,7 @@ export const ofReversals: Readonly<Record<string, string>> = {
   'C6-rollback-5': 'a call that succeeds after the rollback listed it as in doubt is undone then',
   'C6-rollback-6': 'a reversal that is in doubt is listed as unknown, and never sent again',
   'C6-rollback-7': 'what is too old, or what policy denies now, is listed with why',
+  'C6-rollback-8': 'killed at any event, a rollback is carried on by the next process, and nothing is undone twice',
   'C5-reversal-1': 'issue_reversal settles a call that is proven to have taken effect, and undoes it',
   'C5-reversal-2': 'issue_reversal refuses a call that is not proven to have taken effect, with an event and a ticket',
   'C5-reversal-3': 'issue_reversal whose reversal does nothing is told as exhausted',

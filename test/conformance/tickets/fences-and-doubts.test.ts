@@ -139,4 +139,21 @@ describe('a ticket about a doubt', () => {
     assert.equal(successOf(await home.pay()).replayed, true);
     assert.equal(home.ledger.done.length, 2);
   });
+
+  test('[C5-settle-3] a call that was sent once more and is in doubt again asks for a person again', async (t) => {
+    const home = await openTicketHome(t);
+    const { id, ticket } = await lose(home);
+    home.ledger.next = 'lose';
+    assert.ok((await home.gateway.tickets.resolve(ticket, { by, answer: 'retry', force: true })).ok);
+    const isAgain = async () => {
+      const { state, attempt } = await home.gateway.stored(id);
+      return state === 'IN_DOUBT' && attempt === 2;
+    };
+    await eventually('it is in doubt again', isAgain);
+    assert.equal((await home.gateway.tickets.show(ticket))?.state, 'open');
+    // What somebody said of the first attempt is no word about the second.
+    const stale = { happened: 'no', by: 'bob', force: true, attempt: 1 } as const;
+    assert.equal(await home.gateway.settle(id, stale), 'not_in_doubt');
+    assert.equal(await home.gateway.settle(id, { ...stale, attempt: 2 }), 'settled');
+  });
 });

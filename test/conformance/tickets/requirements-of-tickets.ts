@@ -11,11 +11,18 @@ export const ofTickets: Readonly<Record<string, string>> = {
   'C5-answer-9': 'what was given to replace arguments can be erased, and is never the redaction mark',
   'C5-settle-1': 'it happened, it did not and never known settle a doubt, with its quarantine',
   'C5-settle-2': 'retry of a call in doubt sends it once more, by a decision on record',
+  'C5-settle-3': 'a doubt after a retry opens its ticket again, and a word about an earlier attempt settles nothing',
   'C5-inbox-1': 'approvals and tickets share one inbox, what is due first at the top',
   'C5-queue-1': 'a ticket is overdue once, and ends by itself, on record and for everybody who asked to be told',
   'C5-queue-4': 'the ticket of a call in doubt does not end by itself, whatever its queue says',
   'C5-queue-2': 'a queue is answered by those whom the file names, and never by who asked',
   'C5-queue-3': 'a ticket is taken, given back and commented on record',
+  'C5-signin-1': 'a sign-in is polled no more often than its issuer allows, and a restart asks nobody again',
+  'C5-signin-2': 'slow_down, expired_token and access_denied are followed',
+  'C5-signin-3': 'a token is renewed; where that is refused, somebody signs in again',
+  'C5-signin-4': 'a call for which nobody has signed in opens a ticket, and goes on once somebody has',
+  'C5-signin-5': 'a sign-in that waits survives a restart',
+  'C5-signin-6': 'where an upstream accepts the token no longer, a ticket asks somebody to sign in anew',
   'C3-forbidden-1':
     'what an upstream forbade is fenced in that session, however it is phrased, until its ticket is closed',
 };

@@ -52,6 +52,7 @@ test('a person looks at a ticket with its call, masked, closes it, and that is o
     note: 'null',
     closing: 'string',
     answers: [{ answer: 'string', does: 'string' }],
+    sign_in: 'null',
     comments: [],
     call: 'null',
   });

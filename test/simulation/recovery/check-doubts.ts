@@ -3,7 +3,7 @@ import type { MemoryState } from '../memory-state.ts';
 import type { Witness } from '../witness.ts';
 
 /** `isQuiet`: the faults have stopped for long enough that no read is due any more. */
-export function checkDoubts({ calls, tickets }: MemoryState, isQuiet: boolean, { breaks, calls: seen }: Witness): void {
+export function checkDoubts({ calls, tickets }: MemoryState, isQuiet: boolean, { breaks }: Witness): void {
   const open = [...tickets.values()].filter(({ state }) => state === 'open');
   for (const { call } of calls.values()) {
     const own = open.filter((ticket) => ticket.call === call.id);
@@ -12,10 +12,7 @@ export function checkDoubts({ calls, tickets }: MemoryState, isQuiet: boolean, {
         breaks('19', `${call.id} is ${call.state}, and its ticket still asks for a person`);
       continue;
     }
-    // A released call that is in doubt again has had its ticket; no command of the gateway releases one.
-    const isSecond = seen.get(call.id)?.path.filter((state) => state === 'IN_DOUBT').length !== 1;
-    if (call.dueAtMs === null && own.length === 0 && !isSecond)
-      breaks('19', `${call.id} is in doubt, and nobody will look at it`);
+    if (call.dueAtMs === null && own.length === 0) breaks('19', `${call.id} is in doubt, and nobody will look at it`);
     if (call.dueAtMs !== null && isQuiet) breaks('19', `${call.id} is in doubt, and its read is still due`);
   }
 }

@@ -22,7 +22,7 @@ export function ticketConflict(
 function apply(write: TicketWrite, staged: Map<string, Ticket>, state: MemoryState): Conflict | null {
   switch (write.kind) {
     case 'open':
-      if (!staged.has(write.ticket.id)) staged.set(write.ticket.id, write.ticket);
+      staged.set(write.ticket.id, opened(staged.get(write.ticket.id), write.ticket));
       return null;
     case 'change':
       return change(write, staged, state);
@@ -50,6 +50,14 @@ function apply(write: TicketWrite, staged: Map<string, Ticket>, state: MemorySta
     default:
       return unreachable(write);
   }
+}
+
+/** What was asked of a person before may have to be asked again. */
+function opened(before: Ticket | undefined, ticket: Ticket): Ticket {
+  if (before?.state === 'open') return before;
+  if (before === undefined) return ticket;
+  const { tenant, agent, session, tool, queue, openedAtMs } = before;
+  return { ...ticket, tenant, agent, session, tool, queue, openedAtMs, version: before.version + 1 };
 }
 
 function change(
@@ -178,6 +186,10 @@ export function ticketReads(state: MemoryState) {
     },
     ticketsToRun: (after: string, limit: number): readonly Ticket[] =>
       where(({ work, id }) => work === 'due' && id > after)
+        .sort((a, b) => (a.id < b.id ? -1 : 1))
+        .slice(0, limit),
+    ticketsToSignIn: (limit: number): readonly Ticket[] =>
+      where(({ state: now, credential }) => now === 'open' && credential !== null)
         .sort((a, b) => (a.id < b.id ? -1 : 1))
         .slice(0, limit),
     ticketFences: (session: string): readonly Ticket[] =>

@@ -26,6 +26,7 @@ export interface CallRow {
   readonly owner: string | null;
   readonly tainted: number;
   readonly kept: number;
+  readonly stop_asked: number;
   readonly created_at: number;
   readonly deadline_at: number;
   readonly due_at: number | null;
@@ -65,6 +66,7 @@ export function callOf(row: CallRow): StoredCall {
     requesterLeftAtMs: row.requester_left_at,
     replyAt: row.reply_at === null ? null : positionOf(row.reply_at),
     repeats: row.repeats,
+    ...(row.stop_asked === 1 ? { stopAsked: true } : {}),
   };
 }
 
@@ -221,6 +223,7 @@ export interface TicketRow {
   readonly work: string;
   readonly continuation: string | null;
   readonly answer: string | null;
+  readonly credential: string | null;
 }
 
 export function ticketOf(row: TicketRow): Ticket {
@@ -251,6 +254,7 @@ export function ticketOf(row: TicketRow): Ticket {
     work: Object.hasOwn(ticketWork, row.work) ? (row.work as Ticket['work']) : 'told',
     continuation: row.continuation as CallId | null,
     answerText: row.answer,
+    credential: row.credential,
   };
 }
 
@@ -272,4 +276,5 @@ export const changingColumnsOfTicket = (ticket: Ticket) =>
     ticket.work,
     ticket.continuation,
     ticket.answerText,
+    ticket.credential,
   ] as const;

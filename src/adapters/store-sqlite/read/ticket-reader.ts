@@ -18,6 +18,9 @@ export function createTicketReader(database: DatabaseSync): TicketReader {
   const toRun = database.prepare(
     `SELECT * FROM tickets INDEXED BY tickets_due WHERE work = 'due' AND id > ? ORDER BY id LIMIT ?`,
   );
+  const toSignIn = database.prepare(
+    `SELECT * FROM tickets INDEXED BY tickets_sign_in WHERE state = 'open' AND credential IS NOT NULL ORDER BY id LIMIT ?`,
+  );
   const fences = database.prepare(
     `SELECT * FROM tickets INDEXED BY tickets_fence WHERE fence_session = ? AND state = 'open' ORDER BY id`,
   );
@@ -36,6 +39,7 @@ export function createTicketReader(database: DatabaseSync): TicketReader {
     openTickets: async (tenant) => (open.get(tenant) as { open: number }).open,
     dueTickets: async (nowMs, limit) => ticketsIn(due.all(nowMs, limit)),
     ticketsToRun: async (after, limit) => ticketsIn(toRun.all(after, limit)),
+    ticketsToSignIn: async (limit) => ticketsIn(toSignIn.all(limit)),
     ticketFences: async (session) => ticketsIn(fences.all(session)),
     continuing: async (session, fingerprint) => {
       const row = continuing.get(session, fingerprint) as TicketRow | undefined;

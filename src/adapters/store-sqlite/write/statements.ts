@@ -43,7 +43,7 @@ export function prepareStatements(database: DatabaseSync) {
        WHERE id = ?1`,
     ),
     rescheduleCall: prepare('UPDATE calls SET due_at = ?2, updated_at = ?3 WHERE id = ?1'),
-    countUp: prepare('UPDATE calls SET repeats = repeats + ?2 WHERE id = ?1'),
+    countUp: prepare('UPDATE calls SET repeats = repeats + ?2, stop_asked = max(stop_asked, ?3) WHERE id = ?1'),
     countRepeats: prepare('UPDATE calls SET counted = repeats WHERE id = ?'),
 
     key: prepare('SELECT call_id, fingerprint, expires_at FROM keys WHERE tenant = ? AND agent = ? AND key = ?'),
@@ -170,13 +170,13 @@ function ticketStatements(database: DatabaseSync) {
     // INVARIANT: a call has at most one ticket for a reason.
     insertTicket: prepare(
       `INSERT INTO tickets (state, closed_at, closed_by, version, due_at, expires_at, overdue_at, next_at, assignee,
-         fence_session, fence_operation, end, work, continuation, answer,
+         fence_session, fence_operation, end, work, continuation, answer, credential,
          id, tenant, agent, session, call_id, tool, queue, reason, opened_at)
-       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO NOTHING`,
+       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO NOTHING`,
     ),
     updateTicket: prepare(
       `UPDATE tickets SET state = ?, closed_at = ?, closed_by = ?, version = ?, due_at = ?, expires_at = ?, overdue_at = ?,
-         next_at = ?, assignee = ?, fence_session = ?, fence_operation = ?, end = ?, work = ?, continuation = ?, answer = ?
+         next_at = ?, assignee = ?, fence_session = ?, fence_operation = ?, end = ?, work = ?, continuation = ?, answer = ?, credential = ?
        WHERE id = ?`,
     ),
     equalSince: prepare(

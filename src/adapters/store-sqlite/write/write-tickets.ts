@@ -2,7 +2,7 @@
  * Checks and writes the tickets of a transition. Writes are checked in order, each as if those before it were in the
  * file; nothing is written unless all of them pass.
  */
-import { changed, mayChange, type Ticket, ticketIdOf } from '../../../core/recovery/ticket.ts';
+import { changed, mayChange, openedOver, type Ticket, ticketIdOf } from '../../../core/recovery/ticket.ts';
 import { unreachable } from '../../../core/values/unreachable.ts';
 import type { TicketWrite } from '../../../ports/store.ts';
 import { callOf, type CallRow, changingColumnsOfTicket, ticketOf, type TicketRow } from '../read/rows.ts';
@@ -50,11 +50,11 @@ export function writeTickets(writes: readonly TicketWrite[], statements: Stateme
   }
 }
 
-/** INVARIANT: a call has at most one ticket for a reason, and a ticket is closed once. */
+/** INVARIANT: a call has at most one ticket for a reason. */
 function afterWrite(write: TicketWrite, found: Ticket | null): Ticket | null {
   switch (write.kind) {
     case 'open':
-      return found ?? write.ticket;
+      return openedOver(found, write.ticket);
     case 'change':
       return write.ticket;
     case 'work':

@@ -56,6 +56,7 @@ export function pairsOf(ticket: TicketStory, nowMs: number): readonly Pair[] {
     ['tool', ticket.tool],
     ['opened', `${ticket.opened_at}, ${ageOf(ticket, nowMs)} ago`],
     ...(ticket.due_at === null ? [] : [['due', `${ticket.due_at}${ticket.overdue ? ', overdue' : ''}`] as const]),
+    ...signInPair(ticket),
     ...(ticket.assignee === null ? [] : [['taken by', ticket.assignee] as const]),
     ...(ticket.answer === null ? [] : [['answer', ticket.answer] as const]),
     ...(ticket.continued_by === null ? [] : [['goes on as', ticket.continued_by] as const]),
@@ -67,6 +68,12 @@ export function pairsOf(ticket: TicketStory, nowMs: number): readonly Pair[] {
     ...(ticket.state === 'closed' ? [] : [['closing', ticket.closing] as const, ...commandsFor(ticket)]),
   ];
 }
+
+/** A gateway of before has none. */
+const signInPair = ({ sign_in: waits = null }: TicketStory): readonly Pair[] =>
+  waits === null
+    ? []
+    : [['sign in', `${waits.verification_uri} with the code ${waits.user_code}, until ${waits.expires_at}`]];
 
 const pairsOfCall = ({ state, effect, args, reply }: TicketCall): readonly Pair[] => [
   ['call is', `${state}, effect ${effect}`],

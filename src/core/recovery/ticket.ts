@@ -101,7 +101,9 @@ export const changed = (ticket: Ticket, change: Partial<Ticket>): Ticket => ({
 /** What an opening leaves: one that is open stays as it is, one that was closed is open again. */
 export const openedOver = (found: Ticket | null, ticket: Ticket): Ticket => {
   if (found === null) return ticket;
-  return found.state === 'open' ? found : { ...ticket, openedAtMs: found.openedAtMs, version: found.version + 1 };
+  if (found.state === 'open') return found;
+  const { tenant, agent, session, tool, queue, openedAtMs, version } = found;
+  return { ...ticket, tenant, agent, session, tool, queue, openedAtMs, version: version + 1 };
 };
 
 /** When somebody must look at an open ticket by itself: it becomes overdue, or ends. Null for never. */

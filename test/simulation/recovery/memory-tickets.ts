@@ -55,7 +55,10 @@ function apply(write: TicketWrite, staged: Map<string, Ticket>, state: MemorySta
 /** What was asked of a person before may have to be asked again. */
 function opened(before: Ticket | undefined, ticket: Ticket): Ticket {
   if (before?.state === 'open') return before;
-  return before === undefined ? ticket : { ...ticket, openedAtMs: before.openedAtMs, version: before.version + 1 };
+  if (before === undefined) return ticket;
+  // Whose it is and where it waits never changes.
+  const { tenant, agent, session, tool, queue, openedAtMs } = before;
+  return { ...ticket, tenant, agent, session, tool, queue, openedAtMs, version: before.version + 1 };
 }
 
 function change(

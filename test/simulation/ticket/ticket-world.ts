@@ -114,9 +114,9 @@ export async function liveTickets(story: TicketStory) {
   };
   const lastMs = Math.max(0, ...story.people.map(({ afterMs }) => afterMs), ...story.asksAgainMs);
   const isOver = () =>
-    scheduled &&
-    forbiddenAtMs !== null &&
-    scheduler.nowMs() > forbiddenAtMs + lastMs + 20_000 &&
+    // Whose process died before it had heard of the refusal is in doubt, and its read settles that: nobody is asked.
+    (scheduled || scheduler.nowMs() > 300_000) &&
+    (forbiddenAtMs === null || scheduler.nowMs() > forbiddenAtMs + lastMs + 20_000) &&
     state.unfinished.size === 0 &&
     clients.isQuiet() &&
     tools.underWay() === 0 &&

@@ -24,11 +24,19 @@ export interface StageAt {
   readonly untilMs: number | null;
 }
 
+/** `open`: a call of which nobody knows yet whether it happened. */
+export interface StageDone {
+  readonly hadEffect: boolean;
+  readonly open: { readonly callId: CallId; readonly tool: string } | null;
+}
+
 export interface StageJournal {
   /** The last place on record; null if the stage has not begun. */
   last(): Promise<StageAt | null>;
   /** Resolves to false if it could not be recorded, or the attempt is not this process's any more: then stop. */
   record(at: StageAt): Promise<boolean>;
+  /** What all calls of the stage have done so far, whichever attempt or process made them. */
+  done(): Promise<StageDone>;
   nowMs(): number;
   /** From 0 to 1. */
   chance(): number;

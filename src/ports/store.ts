@@ -38,7 +38,7 @@ export type CallChange =
         readonly dueAtMs: number | null;
       };
     }
-  /** Keeps the state: the requester left, another took its place (a conflict if nobody left), an equal refusal. */
+  /** Keeps the state: requester gone or replaced (conflict if nobody left), equal refusal, stop (only if dispatched). */
   | {
       readonly kind: 'mark';
       readonly id: CallId;
@@ -46,6 +46,7 @@ export type CallChange =
       readonly repeats: number;
       /** When someone must look at a call in doubt again. A conflict unless it is in doubt and due as expected. */
       readonly due?: { readonly expectAtMs: number | null; readonly atMs: number | null };
+      readonly stop?: boolean;
     };
 
 export interface KeyClaim {
@@ -185,6 +186,7 @@ export interface StoredCall extends Call {
   readonly replyAt: Position | null;
   /** How often the same refusal was given again. */
   readonly repeats: number;
+  readonly stopAsked?: true;
 }
 
 export type StoredText =

@@ -161,7 +161,9 @@ describe('after a failure that the tool states by its kind', () => {
     for (const [at, { kind, subject, code, verdict, write, http = 502 }] of stated.entries())
       for (const effect of effectClassNames) {
         const what = `${kind} ${subject ?? ''} of a ${effect} tool`;
-        const reply = errorOf(await gateway.call({ tool: effect, args: { at } }), 'action_error');
+        // What an upstream forbids is fenced for the rest of its session.
+        const session = await gateway.openSession();
+        const reply = errorOf(await gateway.call({ tool: effect, args: { at }, session }), 'action_error');
         const proven = effect === 'pure' ? 'none' : write;
         assert.deepEqual(
           [reply.code, reply.verdict, reply.effect, httpStatusOf(reply)],

@@ -9,6 +9,7 @@ import {
   aCall,
   allStates,
   aSession,
+  aTransition,
   commitOne,
   inserting,
   marking,
@@ -233,5 +234,25 @@ export function provesLostClaims(create: Create): void {
     const claimed = await stored(store, call.id);
     await mustCommit(store, updating(claimed, { state: 'RETRY_WAIT', owner: null }));
     assert.equal(verdictOf(await commitOne(store, claim)), 'call');
+  });
+}
+
+export function provesStops(create: Create): void {
+  const prove = withStore(create);
+
+  prove('a stop is asked for a call that was dispatched, is kept by its moves, and for no other', async (store) => {
+    const call = aCall({ state: 'DISPATCHED', attempt: 1, owner });
+    const stopping = () =>
+      aTransition({ call: { kind: 'mark', id: call.id, requester: null, repeats: 0, stop: true } });
+    assert.equal(verdictOf(await commitOne(store, stopping())), 'call', 'nobody knows it');
+    await mustCommit(store, inserting(call, ['PREPARED', 'DISPATCHED']));
+    assert.equal((await stored(store, call.id)).stopAsked, undefined);
+    await mustCommit(store, stopping());
+    await mustCommit(store, stopping());
+    const asked = await stored(store, call.id);
+    assert.deepEqual([asked.stopAsked, asked.state, asked.repeats, asked.owner], [true, 'DISPATCHED', 0, owner]);
+    await mustCommit(store, updating(call, { state: 'RETRY_WAIT', owner: null, dueAtMs: startMs + 9 }));
+    assert.equal((await stored(store, call.id)).stopAsked, true);
+    assert.equal(verdictOf(await commitOne(store, stopping())), 'call', 'it waits');
   });
 }

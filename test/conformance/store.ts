@@ -7,7 +7,7 @@ import { describe } from 'node:test';
 import { provesAccounts } from './store-accounts.ts';
 import { provesApprovalReads } from './store-approval-reads.ts';
 import { provesApprovals } from './store-approvals.ts';
-import { provesCalls, provesLostClaims } from './store-calls.ts';
+import { provesCalls, provesLostClaims, provesStops } from './store-calls.ts';
 import { provesCompletion, provesTurns } from './store-completion.ts';
 import { provesDoubts } from './recovery/store-doubts.ts';
 import { provesReversals, provesRollbacks } from './reversals/store-reversals.ts';
@@ -26,6 +26,7 @@ export function provesStore(name: string, create: () => Promise<StoreHome>): voi
   describe(`${name} keeps the contract of stores`, () => {
     describe('calls', () => {
       provesCalls(create);
+      provesStops(create);
       provesLostClaims(create);
     });
     describe('keys', () => provesKeys(create));

@@ -71,6 +71,7 @@ test('the kinds of journal records', () => {
     'rollback_finished',
     'probed',
     'doubted',
+    'stop_asked',
     'cancelled',
     'expired',
     'orphaned',

@@ -102,7 +102,11 @@ function isFree(mark: Extract<CallChange, { kind: 'mark' }>, found: StoredCall):
   const { due } = mark;
   // INVARIANT: of those who saw the same time one sets the next, and only while the call is in doubt.
   const isInTime = due === undefined || (found.state === 'IN_DOUBT' && found.dueAtMs === due.expectAtMs);
-  return isInTime && (mark.requester !== 'returned' || found.requesterLeftAtMs !== null);
+  return (
+    isInTime &&
+    (mark.stop !== true || found.state === 'DISPATCHED') &&
+    (mark.requester !== 'returned' || found.requesterLeftAtMs !== null)
+  );
 }
 
 function isAsExpected(found: StoredCall, expect: Extract<Move, { kind: 'update' }>['expect']): boolean {
@@ -181,6 +185,7 @@ function writeCall(
       replyAt:
         reply === null || last === undefined ? (before?.call.replyAt ?? null) : { epoch: last.epoch, seq: last.seq },
       repeats: before?.call.repeats ?? 0,
+      ...stopOf(before),
     },
     args: payloadIn(records, 'args') ?? before?.args ?? null,
     reply: reply ?? before?.reply ?? null,
@@ -194,11 +199,13 @@ function writeCall(
   else state.unfinished.delete(id);
 }
 
+const stopOf = (row: CallRow | undefined) => (row?.call.stopAsked === true ? ({ stopAsked: true } as const) : {});
+
 /** Only a call that waited for an approval changes hands. */
 const handsOf = ({ session, turn, key, fingerprint }: StoredCall) => ({ session, turn, key, fingerprint });
 
 function writeMark(
-  { id, requester, repeats, due }: Extract<CallChange, { kind: 'mark' }>,
+  { id, requester, repeats, due, stop }: Extract<CallChange, { kind: 'mark' }>,
   atMs: number,
   last: MemoryRecord | null,
   state: MemoryState,
@@ -214,6 +221,7 @@ function writeMark(
       ...row.call,
       repeats: row.call.repeats + repeats,
       requesterLeftAtMs: requester === null ? row.call.requesterLeftAtMs : requester === 'left' ? atMs : null,
+      ...(stop === true ? { stopAsked: true } : {}),
       ...(due === undefined ? {} : { dueAtMs: due.atMs, updatedAtMs: atMs }),
       replyAt: returned ? { epoch: last.epoch, seq: last.seq } : replyAt,
     },

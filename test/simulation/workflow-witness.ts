@@ -16,6 +16,9 @@ interface SessionAccount {
 
 /** The records of what moves a state beside a success. */
 const movers: ReadonlySet<string> = new Set(['timer_fired', 'session_reset', 'session_migrated']);
+/** A failure or a refusal that moves the state says by which edge. */
+const takesEdge = (kind: string, body: string): boolean =>
+  (kind === 'settled' || kind === 'refused') && typeof (JSON.parse(body) as { edge?: unknown }).edge === 'string';
 const underWay: ReadonlySet<string> = new Set(['PREPARED', 'DISPATCHED', 'RETRY_WAIT']);
 
 export type WorkflowWitness = ReturnType<typeof createWorkflowWitness>;
@@ -49,7 +52,7 @@ export function createWorkflowWitness(
       breaks('state', `${change.id} is resumed at ${from}, and stands at ${account.moves}`);
     const success = call !== null && call.kind !== 'mark' && endsWithSuccess(call, records);
     const moved = change.workflow?.snapshot ?? null;
-    const why = success || records.some(({ kind }) => movers.has(kind));
+    const why = success || records.some(({ kind, body }) => movers.has(kind) || takesEdge(kind, body));
     if ((moved !== null) !== why)
       breaks(
         'state',

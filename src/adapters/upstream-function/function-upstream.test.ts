@@ -44,7 +44,7 @@ test('the body gets its arguments and knows which call it serves', async () => {
   const seen: unknown[] = [];
   const look = tool({
     ...base,
-    run: async (args: { a: number }, { signal, fail, elicit, sample, tools, suppressed, ...facts }) => {
+    run: async (args: { a: number }, { signal, fail, elicit, sample, tools, suppressed, partial, ...facts }) => {
       seen.push(
         args,
         facts,
@@ -53,6 +53,7 @@ test('the body gets its arguments and knows which call it serves', async () => {
         typeof elicit,
         typeof sample,
         typeof suppressed,
+        typeof partial,
         Object.keys(tools),
       );
       return { b: args.a + 1 };
@@ -69,7 +70,17 @@ test('the body gets its arguments and knows which call it serves', async () => {
     deadline: '2026-01-02T03:04:05.000Z',
     context: null,
   };
-  assert.deepEqual(seen, [{ a: 1 }, facts, false, 'function', 'function', 'function', 'function', ['call']]);
+  assert.deepEqual(seen, [
+    { a: 1 },
+    facts,
+    false,
+    'function',
+    'function',
+    'function',
+    'function',
+    'function',
+    ['call'],
+  ]);
 });
 
 class CardDeclined extends Error {

@@ -63,8 +63,13 @@ const results: readonly (readonly [string, Answer, unknown])[] = [
   ['a text is a text', answering(200, 'hello', { 'content-type': 'text/plain' }), 'hello'],
   ['204 is null', answering(204), null],
   ['an empty answer is null', answering(202), null],
-  ['207 is returned', answering(207, { items: [] }), { items: [] }],
 ];
+
+test('207 is a success that says of which items it is none', async (t) => {
+  const api = await listenApi(t, answering(207, { items: [] }));
+  const expected = { kind: 'returned', output: { items: [] }, errors: [], mixed: true };
+  assert.deepEqual(await upstreamOf(t, targetOf(api.url))(), expected);
+});
 
 describe('a success', () => {
   for (const [name, answer, output] of results)

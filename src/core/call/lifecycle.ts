@@ -37,8 +37,16 @@ export type CallEvent =
   | { readonly kind: 'cancelled' }
   /** A probe or a person settled what was in doubt. */
   | { readonly kind: 'proved'; readonly effect: 'applied' | 'none' }
-  /** A probe or a person showed that nothing happened, and asks for another attempt. */
-  | { readonly kind: 'released'; readonly atMs: number; readonly deadlineAtMs?: number }
+  /**
+   * A probe or a person showed that nothing happened, and asks for another attempt. `mayHaveEffect`: what happened is
+   * known by the calls that it made, and it goes on.
+   */
+  | {
+      readonly kind: 'released';
+      readonly atMs: number;
+      readonly deadlineAtMs?: number;
+      readonly mayHaveEffect?: true;
+    }
   /** A person signed that nobody will ever know. */
   | { readonly kind: 'closed' };
 
@@ -96,7 +104,7 @@ export function advance(call: Call, event: CallEvent): Advance {
     case 'released':
       return isIn(call, 'IN_DOUBT')
         ? // The clock of a call stands still while it waits for a person.
-          waits(released(call, event.deadlineAtMs), 'RETRY_WAIT', 'retry_planned', event.atMs)
+          waits(released(call, event), 'RETRY_WAIT', 'retry_planned', event.atMs)
         : unmoved(call);
     case 'closed':
       return isIn(call, 'IN_DOUBT') ? ended(call, 'CLOSED_UNKNOWN', 'settled') : unmoved(call);
@@ -105,9 +113,9 @@ export function advance(call: Call, event: CallEvent): Advance {
   }
 }
 
-const released = (call: Call, deadlineAtMs: number = call.deadlineAtMs): Call => ({
+const released = (call: Call, { deadlineAtMs = 0, mayHaveEffect }: Extract<CallEvent, { kind: 'released' }>): Call => ({
   ...call,
-  tainted: false,
+  tainted: mayHaveEffect === true,
   deadlineAtMs: Math.max(call.deadlineAtMs, deadlineAtMs),
 });
 

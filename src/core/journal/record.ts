@@ -66,6 +66,7 @@ export const recordKinds = {
   rollback_finished: 'every call of the session was looked at',
   probed: 'a read was made to find out whether the call in doubt took effect',
   doubted: 'nobody can say whether the attempt took effect',
+  stop_asked: 'the agent of the call wants it stopped, and another process runs it',
   cancelled: 'the call was cancelled before anything was sent',
   expired: 'the call passed its deadline and was never sent',
   orphaned: 'an attempt that nobody waited for any more came back',

@@ -14,18 +14,30 @@ export interface TimelineRecord {
 export interface TimelineLine {
   /** Since the first record of the call. */
   readonly after_ms: number;
-  readonly what: 'attempt' | 'verdict' | 'wait' | 'outcome' | 'ticket';
+  readonly what: 'attempt' | 'verdict' | 'wait' | 'outcome' | 'ticket' | 'stage';
   readonly says: string;
 }
 
-/** Empty if nothing failed. */
+/** Empty if nothing failed and it is no stage. */
 export function timelineOf(records: readonly TimelineRecord[]): readonly TimelineLine[] {
-  if (!records.some(({ kind, body }) => kind === 'attempt_finished' || failedItems(fieldsOf(body)) > 0)) return [];
+  if (!records.some(isTold)) return [];
   const startMs = records[0]?.timeMs ?? 0;
   return records.flatMap((record) => {
     const line = lineOf(record);
     return line === null ? [] : [{ after_ms: record.timeMs - startMs, ...line }];
   });
+}
+
+const isTold = ({ kind, body }: TimelineRecord): boolean =>
+  kind === 'attempt_finished' || kind === 'stage_phase' || failedItems(fieldsOf(body)) > 0;
+
+/** `attempt 2, act`: the attempt of the stage, above those of its calls. */
+function stageSays(body: JsonObject): string {
+  const { phase, stage_attempt: attempt, pass, code, outcome } = body;
+  const again = pass === 1 ? '' : `, pass ${textOf(pass)}`;
+  const how = code === undefined ? '' : ` after ${textOf(code)}`;
+  const end = outcome === undefined ? '' : `, ${textOf(outcome)}`;
+  return `attempt ${textOf(attempt)}${again}, ${textOf(phase)}${end}${how}`;
 }
 
 type Line = Omit<TimelineLine, 'after_ms'>;
@@ -55,6 +67,8 @@ export function lineOf(record: TimelineRecord): Line | null {
       return { what: 'ticket', says: `${word('ticket')} in queue ${word('queue')}` };
     case 'retry_planned':
       return keptSays(body);
+    case 'stage_phase':
+      return { what: 'stage', says: stageSays(body) };
     case 'settled':
       return partialOf(body) ?? successOf(body);
     default:

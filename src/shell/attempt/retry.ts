@@ -2,7 +2,7 @@
  * Waits for the next attempt of a call and wins the right to send it. The wait is on record first, so it outlives the
  * process; a cancellation ends it at once; what policy no longer permits is not sent.
  */
-import { cancelled, failed, pending, withSeq } from '../../core/call/answer.ts';
+import { cancelled, type CancelScope, failed, pending, withSeq } from '../../core/call/answer.ts';
 import type { Call } from '../../core/call/call.ts';
 import { type CallEvent, mayResend } from '../../core/call/lifecycle.ts';
 import { classify, withCode } from '../../core/recovery/classify.ts';
@@ -48,16 +48,8 @@ export async function waitAndClaim(
   const context = contextHere(work, shell);
   const how = await pauseUnlessStopped(move.pauseMs, control, shell);
   switch (how) {
-    case 'stopped': {
-      const scope = control.scope() ?? 'ToolCancelled';
-      return end(
-        waiting,
-        { kind: 'cancelled' },
-        (envelope, effect) => cancelled(envelope, scope, effect),
-        context,
-        shell,
-      );
-    }
+    case 'stopped':
+      return endCancelled(waiting, control.scope() ?? 'ToolCancelled', context, shell);
     case 'left':
       // The gateway closes: the call waits on record for the next start.
       return { reply: pending(envelopeOf(waiting, shell, stepOf(work)), 1), position: null };
@@ -132,6 +124,8 @@ async function claim(
   const isLate = now >= waiting.deadlineAtMs || (waiting.tainted && !mayResend(waiting, now, work.tool.dedupeWindowMs));
   if (isLate) return end(waiting, { kind: 'expired' }, ended.say, context, shell);
   const stored = await store.call(waiting.id);
+  // INVARIANT: what another process was asked to stop is not sent again.
+  if (stored?.stopAsked === true) return endCancelled(waiting, 'ToolCancelled', context, shell);
   const denial = stored === null ? null : await whyNotResend(stored, work, shell);
   if (denial !== null) return end(waiting, { kind: 'expired' }, sayDenied(waiting, denial, shell), context, shell);
   const submittedAt = clock.monotonicMs();
@@ -139,19 +133,16 @@ async function claim(
   const result = await commit(transition, shell);
   if (result.kind === 'committed') return { call: dispatched, submittedAt };
   if (result.kind === 'conflict' && result.on === 'session')
-    return end(
-      waiting,
-      { kind: 'cancelled' },
-      (envelope, effect) => cancelled(envelope, 'SessionCancelled', effect),
-      context,
-      shell,
-    );
+    return endCancelled(waiting, 'SessionCancelled', context, shell);
   if (result.kind === 'unavailable' || stored === null)
     return { reply: pending(envelopeOf(waiting, shell, stepOf(work)), 1), position: null };
   // Another process was faster: the outcome comes from there.
   const reply = await awaitElsewhere(stored, Math.max(0, waiting.deadlineAtMs - now), {}, shell);
   return { reply, position: null };
 }
+
+const endCancelled = (call: Call, scope: CancelScope, context: CallContext, shell: Shell): Promise<Answer> =>
+  end(call, { kind: 'cancelled' }, (envelope, effect) => cancelled(envelope, scope, effect), context, shell);
 
 /** Ends a call that waits for its next attempt. */
 async function end(call: Call, event: CallEvent, say: Say, context: CallContext, shell: Shell): Promise<Answer> {

@@ -2,6 +2,7 @@
  * Adopts the result of an earlier step that was in doubt, succeeded, and never moved its workflow. The next equal step
  * takes the result instead of running again, and the state moves with it: one commit, nothing is sent.
  */
+import { stageOnRecord } from '../stage/stage-journal.ts';
 import { succeeded, withSeq } from '../../core/call/answer.ts';
 import type { Call, CallId, Request } from '../../core/call/call.ts';
 import { adoptedFrom } from '../../core/call/notices.ts';
@@ -52,10 +53,12 @@ export async function adopt(
   const isInherited = asked !== call.session;
   const place = isInherited ? null : await takePlace(earlier, shell);
   if (place !== null) return { kind: 'unavailable', fault: place };
+  const stage = work.tool.isStage === true ? stageOnRecord(await shell.ports.store.recordsOf(earlier)) : undefined;
   const claimed = { kind: 'claimed', owner: me(shell), leaseUntilMs: shell.ports.clock.nowMs() } as const;
   const ending: Ending = {
     events: [{ kind: 'admitted' }, claimed, { kind: 'returned', attempt: 1 }],
     result,
+    stage,
     adopts: earlier,
     say: (envelope) => ({ ...succeeded(envelope, result, []), replayed: true, notices: [adoptedFrom(earlier)] }),
     record: ({ effect, facts }) => ({ attempt: 0, effect, ...facts, end: { adopted_from: earlier } }),

@@ -8,12 +8,17 @@ import type { RecordKind } from '../../core/journal/record.ts';
 import { isSuccess, type Reply } from '../../core/call/reply.ts';
 import type { SessionChange, StoredCall } from '../../ports/store.ts';
 import { invariant } from '../../core/values/unreachable.ts';
-import { commit, markAnswered } from '../upkeep/commit.ts';
+import { commit, markAnswered, pause } from '../upkeep/commit.ts';
+import { callStates } from '../../core/taxonomy.ts';
+import { endContinuation } from '../ticket/end-continuation.ts';
 import { endApproval } from '../approval/end-approval.ts';
 import { concludeElsewhere } from './conclude.ts';
+import { endOfTurn } from './turn-rider.ts';
 import type { Say } from './ending.ts';
 import type { Running, Shell } from '../shell.ts';
-import { bare } from './transition.ts';
+import { isUnderWay } from '../../core/call/lifecycle.ts';
+import { storedReply } from './stored-reply.ts';
+import { bare, note, numbered } from './transition.ts';
 
 export type Cancelled = 'cancelled' | 'not_found' | 'already_ended' | 'store_unavailable';
 
@@ -36,10 +41,55 @@ export async function cancelCall(id: CallId, who: Principal, shell: Shell): Prom
   }
   const call = await shell.ports.store.call(id);
   if (call === null || !owns(who, call)) return 'not_found';
-  // Dispatched and not ours: the process that sent it is the one to stop it.
-  if (call.state === 'DISPATCHED') return 'not_found';
-  return cancelWaiting(call, 'ToolCancelled', shell);
+  if (callStates[call.state].terminal) return cancelContinuation(call, shell);
+  const isElsewhere = call.state === 'DISPATCHED' || call.state === 'RETRY_WAIT';
+  return isElsewhere ? stopElsewhere(call, shell) : cancelWaiting(call, 'ToolCancelled', shell);
 }
+
+/** A person has answered the ticket of a call that has ended, and its agent does not want it to go on any more. */
+async function cancelContinuation(call: StoredCall, shell: Shell): Promise<Cancelled> {
+  const due = (await shell.ports.store.ticketsOf(call.id)).filter(({ work }) => work === 'due');
+  let stopped: Cancelled = 'already_ended';
+  for (const ticket of due) {
+    // INVARIANT: the intent of what goes on and this are a compare-and-set of the ticket: one of them happens.
+    const result = await endContinuation(ticket, call, null, 'its agent cancelled it', shell);
+    if (result.kind === 'unavailable') return 'store_unavailable';
+    if (result.kind === 'committed') stopped = 'cancelled';
+  }
+  return stopped;
+}
+
+/** How long an answer waits for the process that runs the call: it looks with each sweep. */
+const maxStopMs = 10_000;
+const pollEveryMs = 100;
+
+/** The process that sent it is the one to stop it. INVARIANT: that it must is on record, whoever dies meanwhile. */
+async function stopElsewhere(call: StoredCall, shell: Shell): Promise<Cancelled> {
+  const { clock, store } = shell.ports;
+  const until = clock.monotonicMs() + maxStopMs;
+  for (let found: StoredCall | null = call; found !== null; found = await store.call(call.id)) {
+    if (!isUnderWay(found.state)) return howItEnded(found, shell);
+    const asked = await askOrStop(found, shell);
+    // Another was faster, or it is asked now: what became of that is on record.
+    if (asked !== 'already_ended') return asked;
+    if (clock.monotonicMs() >= until) return 'cancelled';
+    await pause(clock, pollEveryMs);
+  }
+  return 'not_found';
+}
+
+/** `already_ended`: nothing is settled yet. Between two attempts nobody has the call, and whoever is first stops it. */
+async function askOrStop(call: StoredCall, shell: Shell): Promise<Cancelled> {
+  if (call.state !== 'DISPATCHED') return cancelWaiting(call, 'ToolCancelled', shell);
+  if (call.stopAsked === true) return 'already_ended';
+  const mark = { kind: 'mark', id: call.id, requester: null, repeats: 0, stop: true } as const;
+  const records = [note('stop_asked', call, {})];
+  const result = await commit({ ...bare(shell), call: mark, session: numbered(call), records }, shell);
+  return result.kind === 'unavailable' ? 'store_unavailable' : 'already_ended';
+}
+
+const howItEnded = async (call: StoredCall, shell: Shell): Promise<Cancelled> =>
+  call.state === 'SUCCEEDED' && isWholeSuccess(await storedReply(call, shell)) ? 'already_ended' : 'cancelled';
 
 /** Of a call of which some items were done, the cancellation stopped the others. */
 const isWholeSuccess = (reply: Reply): boolean =>
@@ -90,18 +140,23 @@ async function cancelAll(
 }
 
 /**
- * Stops what runs here of sessions and turns that another process has cancelled. Looked for by every sweep: the process
- * that cancels cannot reach what another one has sent.
+ * Stops what runs here and was cancelled in another process, by itself or with its session or turn. Looked for by every
+ * sweep: the process that cancels cannot reach what another one has sent.
  */
 export async function stopCancelledElsewhere(shell: Shell): Promise<void> {
   const { store } = shell.ports;
   for (const running of shell.live.running.values()) {
-    const { session: id, turn } = running.call;
-    if (id === null) continue;
-    if ((await store.session(id))?.state === 'cancelled') running.cancel('SessionCancelled');
-    else if (turn !== null && (await store.turnCancelled(id, turn))) running.cancel('TurnCancelled');
+    const { id: call, session: id, turn } = running.call;
+    if ((await store.call(call))?.stopAsked === true) running.cancel('ToolCancelled');
+    else if (id === null) continue;
+    else if ((await store.session(id))?.state === 'cancelled') running.cancel('SessionCancelled');
+    else if (turn !== null && (await isTurnCancelled(id, turn, shell))) running.cancel('TurnCancelled');
   }
 }
+
+/** Of a turn that a failure ended, what was begun goes on. */
+export const isTurnCancelled = async (id: SessionId, turn: string, shell: Shell): Promise<boolean> =>
+  (await shell.ports.store.turnCancelled(id, turn)) && (await endOfTurn(id, turn, shell)) === null;
 
 /** Stops a call between two attempts, or before the first: nothing of it runs anywhere. */
 export async function cancelWaiting(call: StoredCall, scope: CancelScope, shell: Shell): Promise<Cancelled> {

@@ -3,6 +3,7 @@
  * record is the answer, and this attempt is an orphan: a late answer can end a doubt, and nothing else.
  * Path of a call: 6/7. Next: core/call/answer.ts.
  */
+import type { StageEnd } from '../../ports/stage.ts';
 import { addNotices } from '../../core/call/notices.ts';
 import type { Call } from '../../core/call/call.ts';
 import { advance, type CallEvent } from '../../core/call/lifecycle.ts';
@@ -32,7 +33,7 @@ export async function settle(
 ): Promise<Answer> {
   const { step } = context;
   const interpreted = step === null ? ended : asFailedRead(call, ended, step, shell);
-  let from = call;
+  let from = provenBy(ended, call);
   for (let tries = 0; tries <= shell.limits.maxRedecisions; tries++) {
     const [next] = advance(from, interpreted.event);
     if (next.state === from.state) {
@@ -61,6 +62,10 @@ export async function settle(
   }
   return answerStored(call.id, shell);
 }
+
+/** INVARIANT: a stage knows of all its attempts what its calls have done; nothing else proves the ones before. */
+const provenBy = ({ stage }: Interpreted, call: Call): Call =>
+  stage === undefined ? call : { ...call, tainted: false };
 
 /** A body came back after its call was settled: it may end a doubt; otherwise it is only kept. */
 export async function settleLate(call: Call, ended: Interpreted, context: CallContext, shell: Shell): Promise<void> {
@@ -94,9 +99,20 @@ function endingOf(
     dispatch,
     stage,
     ...(reverse === undefined ? {} : { reverse }),
-    record: ({ next, effect, facts: added }) => ({ attempt: next.attempt, effect, ...elapsed, ...added, end: facts }),
+    record: ({ next, effect, facts: added }) => ({
+      attempt: next.attempt,
+      effect,
+      ...elapsed,
+      ...added,
+      ...stageOnEnd(stage),
+      end: facts,
+    }),
   };
 }
+
+/** Whoever adopts its result moves the state as the stage would have. */
+const stageOnEnd = (stage: StageEnd | undefined): JsonObject =>
+  stage === undefined ? {} : { stage_attempts: stage.attempts, stage_outcome: stage.outcome };
 
 /**
  * A step that succeeded and still has its fence has moved no state: its body came back beside its timeout, and ended a

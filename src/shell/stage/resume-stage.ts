@@ -4,7 +4,6 @@
  * over, the stage ends, and what its calls have done is told.
  */
 import { cancelled, type CancelScope, failed } from '../../core/call/answer.ts';
-import { isUnderWay } from '../../core/call/lifecycle.ts';
 import { classify } from '../../core/recovery/classify.ts';
 import type { Json } from '../../core/values/json.ts';
 import { operationOf, type StepFact } from '../../core/workflow/step.ts';
@@ -16,6 +15,7 @@ import { bare } from '../ending/transition.ts';
 import { readBody } from '../look/history.ts';
 import { toolOf } from '../session/position.ts';
 import type { Shell } from '../shell.ts';
+import { callsOf, isOpen, wasApplied } from './stage-journal.ts';
 import { commit, markAnswered } from '../upkeep/commit.ts';
 
 /** False for a call that is no stage. */
@@ -27,22 +27,15 @@ export async function resumeStage(call: StoredCall, shell: Shell): Promise<boole
   const own = await callsOf(call, shell);
   // What nobody will ever know of a call, nobody knows of its stage: a person settles that too.
   const isLost = own.some(({ state }) => state === 'CLOSED_UNKNOWN');
-  const isOpen = own.some(({ state }) => isUnderWay(state) || state === 'IN_DOUBT');
+  const isHeld = own.some((each) => isOpen(each));
   const atMs = isLost ? null : clock.nowMs() + shell.limits.firstProbeMs;
   const due = { expectAtMs: call.dueAtMs, atMs };
   const mark = { kind: 'mark', id: call.id, requester: null, repeats: 0, due } as const;
   // INVARIANT: the next look is on record before this one does anything.
   const looked = await commit({ ...bare(shell), call: mark }, shell);
-  if (isLost || isOpen || looked.kind !== 'committed' || stillRuns(call, shell)) return true;
+  if (isLost || isHeld || looked.kind !== 'committed' || stillRuns(call, shell)) return true;
   await goOn({ ...call, dueAtMs: atMs }, records, own, shell);
   return true;
-}
-
-/** What a stage has called, by the names of its calls. */
-async function callsOf({ id, tenant, agent }: StoredCall, { ports, limits }: Shell): Promise<readonly StoredCall[]> {
-  const { store } = ports;
-  const ids = await store.callsByKeys(tenant, agent, `${id}/`, limits.maxRollbackCalls);
-  return (await Promise.all(ids.map((each) => store.call(each)))).filter((each) => each !== null);
 }
 
 /** Its body runs on in this process, although nobody waits for it. */
@@ -95,7 +88,8 @@ function release(call: StoredCall, inputs: Json, fact: StepFact, shell: Shell): 
   const action = fact.workflow.actions.get(call.tool);
   const operation = action === undefined ? call.tool : operationOf(action, inputs);
   return {
-    events: [{ kind: 'released', atMs: shell.ports.clock.nowMs() }],
+    // INVARIANT: what its calls have done is not forgotten if it is never sent again.
+    events: [{ kind: 'released', atMs: shell.ports.clock.nowMs(), mayHaveEffect: true }],
     say: (envelope, effect) => said(envelope, effect, 'the stage goes on', call, shell),
     takesTurnFor: operation,
     parts: { expectSeq: fact.seq, expectOpen: true },
@@ -105,7 +99,7 @@ function release(call: StoredCall, inputs: Json, fact: StepFact, shell: Shell): 
 /** INVARIANT: a stage that does not go on does nothing more; what its calls have done is told. */
 function strand(call: StoredCall, why: string, own: readonly StoredCall[], shell: Shell, scope?: CancelScope): Ending {
   const { attempt } = call;
-  const hadEffect = own.some(({ state, effectClass }) => state === 'SUCCEEDED' && effectClass !== 'pure');
+  const hadEffect = own.some(wasApplied);
   return {
     events: [hadEffect ? { kind: 'failed', attempt, effect: 'applied' } : { kind: 'proved', effect: 'none' }],
     say: (envelope, effect) =>

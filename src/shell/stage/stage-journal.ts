@@ -5,8 +5,9 @@
 import type { Call } from '../../core/call/call.ts';
 import { canonicalText } from '../../core/values/canonical.ts';
 import { isObject, type Json, type JsonObject } from '../../core/values/json.ts';
-import type { StageAt, StageJournal } from '../../ports/stage.ts';
-import type { JournalEntry } from '../../ports/store.ts';
+import { isUnderWay } from '../../core/call/lifecycle.ts';
+import type { StageAt, StageDone, StageEnd, StageJournal } from '../../ports/stage.ts';
+import type { JournalEntry, StoredCall } from '../../ports/store.ts';
 import { bare, note, numbered } from '../ending/transition.ts';
 import { me, type Shell } from '../shell.ts';
 import { commit } from '../upkeep/commit.ts';
@@ -15,6 +16,7 @@ export function stageJournal(call: Call, shell: Shell): StageJournal {
   const { store, clock, ids } = shell.ports;
   return {
     last: async () => lastOf(await store.recordsOf(call.id)),
+    done: () => doneBy(call, shell),
     nowMs: () => clock.nowMs(),
     chance: () => ids.chance(),
     record: (at) => record(call, at, shell),
@@ -28,6 +30,42 @@ export function lastOf(records: readonly JournalEntry[]): StageAt | null {
   const text = last?.payloads.find(({ part }) => part === 'stage')?.text ?? null;
   const at = text === null ? null : (JSON.parse(text) as Json);
   return isObject(at) ? (at as unknown as StageAt) : null;
+}
+
+/** What a stage has called, by the names of its calls. */
+export async function callsOf(
+  { id, tenant, agent }: Pick<Call, 'id' | 'tenant' | 'agent'>,
+  { ports, limits }: Shell,
+): Promise<readonly StoredCall[]> {
+  const { store } = ports;
+  const ids = await store.callsByKeys(tenant, agent, `${id}/`, limits.maxRollbackCalls);
+  return (await Promise.all(ids.map((each) => store.call(each)))).filter((each) => each !== null);
+}
+
+/** The end of a stage that succeeded unheard, for the step that adopts its result. */
+export function stageOnRecord(records: readonly JournalEntry[]): StageEnd {
+  const settled = records.findLast(({ kind }) => kind === 'settled');
+  const { stage_outcome: outcome } = settled === undefined ? {} : (JSON.parse(settled.body) as JsonObject);
+  const at = lastOf(records);
+  return {
+    attempts: at?.attempt ?? 1,
+    context: at?.context ?? {},
+    outcome: typeof outcome === 'string' ? outcome : null,
+    resolution: null,
+    waitsFor: null,
+  };
+}
+
+/** Nobody knows yet whether it happened. */
+export const isOpen = ({ state }: StoredCall): boolean => isUnderWay(state) || state === 'IN_DOUBT';
+
+export const wasApplied = ({ state, effectClass }: StoredCall): boolean =>
+  state === 'SUCCEEDED' && effectClass !== 'pure';
+
+async function doneBy(call: Call, shell: Shell): Promise<StageDone> {
+  const own = await callsOf(call, shell);
+  const open = own.find((each) => isOpen(each) || each.state === 'CLOSED_UNKNOWN');
+  return { hadEffect: own.some(wasApplied), open: open === undefined ? null : { callId: open.id, tool: open.tool } };
 }
 
 async function record(call: Call, at: StageAt, shell: Shell): Promise<boolean> {

@@ -17,8 +17,7 @@ import { handleContinuation } from '../call/handle-call.ts';
 import { isMasked } from '../mask.ts';
 import { toolOf } from '../session/position.ts';
 import type { Shell } from '../shell.ts';
-import { commit } from '../upkeep/commit.ts';
-import { ticketTransition } from './change-ticket.ts';
+import { endContinuation } from './end-continuation.ts';
 
 /** Resolves when this try is over; closing the gateway waits for it. Of several who try here, one does. */
 export function continueTicket(id: TicketId, shell: Shell): Promise<void> {
@@ -134,14 +133,9 @@ async function later(ticket: Ticket, approval: ApprovalId | null, first: StoredC
   pauses.set(ticket.id, { untilMs: clock.monotonicMs() + pauseMs, tries, approval });
 }
 
-/** Nothing runs for it any more. `by`: the call that was refused; null if none came of it. */
+/** A conflict means that another process was faster; without the store the next sweep tries again. */
 async function dropped(ticket: Ticket, first: StoredCall, by: CallId | null, why: string, shell: Shell): Promise<void> {
-  shell.live.tickets.pauses.delete(ticket.id);
-  const write = { kind: 'work', id: ticket.id, from: 'due', to: 'told', continuation: by } as const;
-  const body = { became: 'refused', continuation: by, why };
-  const said = { kind: 'ticket_continued', body, payloads: [] } as const;
-  // A conflict means that another process was faster; without the store the next sweep tries again.
-  await commit(ticketTransition(ticket, first, write, said, shell), shell);
+  await endContinuation(ticket, first, by, why, shell);
 }
 
 export const hasEnded = (reply: Reply): boolean => !('pending' in reply);

@@ -3,13 +3,13 @@
  * records outcomes that wait for the store, fires timers, closes sessions. Idempotent and bounded; any process may
  * sweep. Also drains and stops the running calls on shutdown.
  */
-import { endOfTurn } from '../ending/turn-rider.ts';
+import type { CancelScope } from '../../core/call/answer.ts';
 import type { ToolEntry } from '../../core/call/catalogue.ts';
 import type { StepFact } from '../../core/workflow/step.ts';
 import type { Json } from '../../core/values/json.ts';
 import { mayResend } from '../../core/call/lifecycle.ts';
 import type { StoredCall } from '../../ports/store.ts';
-import { cancelWaiting, stopCancelledElsewhere } from '../ending/cancel.ts';
+import { cancelWaiting, isTurnCancelled, stopCancelledElsewhere } from '../ending/cancel.ts';
 import { start } from '../attempt/start.ts';
 import { markAnswered, storeIsBack } from './commit.ts';
 import { whyNotResend } from '../attempt/work.ts';
@@ -116,7 +116,8 @@ async function resume(call: StoredCall, nowMs: number, shell: Shell): Promise<vo
   if (found.kind === 'expire') return expire(call, shell, found.why);
   const { tool, step } = found;
   if (isFull(shell)) return;
-  if (await isTurnOver(call, shell)) return void (await cancelWaiting(call, 'TurnCancelled', shell));
+  const stopped = await stoppedAs(call, shell);
+  if (stopped !== null) return void (await cancelWaiting(call, stopped, shell));
   // INVARIANT: a call of unknown effect is sent again only inside its dedupe window, by the clock at this moment.
   if (call.tainted && !mayResend(call, shell.ports.clock.nowMs(), tool.dedupeWindowMs)) return expire(call, shell);
   const notices = await noticesOf(call.id, shell);
@@ -161,10 +162,11 @@ const unsendable = {
   message: 'its arguments were masked in the record and cannot be sent again',
 };
 
-/** Of a turn that a failure ended, what was begun goes on. */
-async function isTurnOver({ session, turn }: StoredCall, shell: Shell): Promise<boolean> {
-  if (session === null || turn === null || !(await shell.ports.store.turnCancelled(session, turn))) return false;
-  return (await endOfTurn(session, turn, shell)) === null;
+/** INVARIANT: what its agent wants stopped is not sent again, nor a call of a turn that was cancelled. */
+async function stoppedAs({ session, turn, stopAsked }: StoredCall, shell: Shell): Promise<CancelScope | null> {
+  if (stopAsked === true) return 'ToolCancelled';
+  const isOver = session !== null && turn !== null && (await isTurnCancelled(session, turn, shell));
+  return isOver ? 'TurnCancelled' : null;
 }
 
 /**

@@ -59,13 +59,14 @@ async function run(t: TestContext, scripts: readonly Script[], setting: Setting 
   const {
     recovery,
     dns: _,
+    ticketRules,
     ...options
   } = servingOptions(loaded.project, [], {
     file,
     agent: 'bot',
     onNotice: () => undefined,
   });
-  const { gateway, shell } = await openGateway(options, { clock, recovery });
+  const { gateway, shell } = await openGateway(options, { clock, recovery, ticketRules });
   t.after(() => gateway.close({ drain_seconds: 0 }));
   const [, operation] = tool.split('/') as [string, 'chat' | 'messages'];
   const ended = gateway.handle({ tool, args: requests[operation], deadline_seconds: 3_600 });

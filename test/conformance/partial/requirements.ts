@@ -28,11 +28,18 @@ export const ofPartialResults = {
   'C6-evidence-7':
     'declared evidence is bound to the approval; changed, nothing is sent and the approval is void for good',
   'C6-evidence-8': 'a declared read that cannot be made lets nothing run',
+  'C6-evidence-9':
+    'evidence changed between approval and run: nothing is sent, also by several processes and after a kill',
   'C9-refresh-1':
     'evidence that an upstream calls stale is read again; the same is sent once more, changed is told and planned anew',
   'C9-refresh-2': 'a session refreshes its evidence only so often',
   'C9-cancel-2': 'whatever a call does when it is cancelled, it ends as Cancellation and leaves nothing half-held',
   'C9-cancel-3': 'a cancelled doubt stays a doubt',
   'C9-cancel-4': 'a cancelled call stops the calls of its body',
+  'C9-cancel-6': 'a call that another process of the store runs is cancelled by its id, and never sent again',
+  'C9-cancel-7': 'a session or a turn that is cancelled stops its calls in other processes',
+  'C9-cancel-8': 'a cancelled call that did nothing loses its reversal token for good, and whoever polls it is told',
+  'C9-cancel-9': 'a cancelled call whose ticket was answered does not go on',
+  'C9-cancel-10': 'a cancelled stage stops what it has called, makes no attempt more, and is not tried again later',
   'C9-cancel-5': 'calls, turns and sessions are cancelled over HTTP, by the command and by the client',
 } as const;

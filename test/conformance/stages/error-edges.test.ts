@@ -163,6 +163,19 @@ describe('an edge on the error of a step', () => {
     assert.equal(stateOf(await gateway.look(session)), 'open');
   });
 
+  test('[C6-edge-4] is not taken by a step whose time was over before its turn came', async (t) => {
+    const edges = { 'slow.failed': 'hurt', 'other.failed': 'hurt' };
+    const held = createHeld({ edges, states: { hurt: {} }, timeout_seconds: 5 });
+    const gateway = await openWorkflow(t, [held.workflow]);
+    const session = await gateway.open();
+    const first = gateway.ask('slow', {}, { session });
+    await eventually('the body runs', async () => held.runs.length === 1);
+    refusal(await gateway.ask('other', {}, { session, deadline_seconds: 0.02 } as never), 'action_timeout');
+    held.runs[0]?.finish('done');
+    success(await first);
+    assert.equal(stateOf(await gateway.look(session)), 'open');
+  });
+
   const settled = [
     ['did not happen', 'no', 'hurt', 'Settled'],
     ['will never be known', 'unknown', 'hurt', 'Settled'],

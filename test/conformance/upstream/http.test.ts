@@ -66,7 +66,8 @@ test('[C5-http-1] the status of an HTTP answer becomes class, code and verdict o
   for (const [status, ...expected] of answers) {
     const api = await listenApi(t, (_, response) => response.writeHead(status, { 'retry-after': '7' }).end());
     const gateway = await openGateway(t, [refund(api.url)]);
-    const reply = (await gateway.call({ tool: 'refund', args: {} })) as {
+    const session = await gateway.openSession();
+    const reply = (await gateway.call({ tool: 'refund', args: {}, session })) as {
       class?: string;
       code?: string;
       effect?: string;

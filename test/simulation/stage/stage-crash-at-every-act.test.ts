@@ -9,7 +9,7 @@ import { noFaults } from '../fault-mix.ts';
 import { checkChains, checkLiveness, checkRecords, checkWalks } from '../final-checks.ts';
 import { nameOf } from '../memory-state.ts';
 import type { Fate } from '../simulated-store.ts';
-import { follow, open, step, type Walk } from '../workflow-scripts.ts';
+import { follow, open, step, then, type Walk } from '../workflow-scripts.ts';
 import { countIn } from '../workflow-setting.ts';
 import { createWorld, type World } from '../world.ts';
 import { comesToItsEnd, effectsOf, stagePorts, stageWorkflows } from './stage-setting.ts';
@@ -31,7 +31,7 @@ const idle: ReadonlySet<string> = new Set([
   'read countSessions',
 ]);
 
-async function live(deaths: readonly Death[]) {
+async function live({ workflow, fails }: Story, deaths: readonly Death[]) {
   const acts: string[] = [];
   let over = false;
   const fate = (_life: unknown, act: string): Fate => {
@@ -42,7 +42,7 @@ async function live(deaths: readonly Death[]) {
   const made: { world: World | null } = { world: null };
   const world = createWorld({
     seed: 7,
-    mix: { ...noFaults, upstream: { answers: 1 } },
+    mix: { ...noFaults, upstream: fails ? { 'refused 400': 1 } : { answers: 1 } },
     gateways: 1,
     fate,
     workflows: () => stageWorkflows,
@@ -52,7 +52,8 @@ async function live(deaths: readonly Death[]) {
   const { scheduler, gateways, witness, state, tools } = world;
   const walk: Walk = { world, session: null, succeeded: false };
   gateways[0]?.boot('everything');
-  const phases = [open('parcel'), step('deliver', 'k', 'answer'), comesToItsEnd(true)];
+  const heals = then('the tools work again', () => world.heal());
+  const phases = [open(workflow), step('deliver', 'k', 'answer'), heals, comesToItsEnd(true)];
   scheduler.after(500, null, '', () => follow(walk, phases, fate, () => (over = true)));
   const isOver = () => over && state.unfinished.size === 0 && tools.underWay() === 0 && gateways[0]?.isReady() === true;
   while (witness.broken() === null && !isOver() && scheduler.nowMs() < 600_000) await scheduler.step();
@@ -73,29 +74,43 @@ async function live(deaths: readonly Death[]) {
   };
 }
 
+interface Story {
+  readonly name: string;
+  readonly workflow: string;
+  /** At first each call of the stage is refused. */
+  readonly fails: boolean;
+}
+
+const stories: readonly Story[] = [
+  { name: 'a stage', workflow: 'parcel', fails: false },
+  { name: 'a stage that is tried again later', workflow: 'patient', fails: true },
+];
+
 const fates = ['dies before', 'dies after'] as const;
-let worlds = 0;
 
-const judge = async (deaths: readonly Death[]) => {
-  const ending = await live(deaths);
-  worlds += 1;
-  const where = deaths.map(({ act, fate }) => `${fate} act ${act} (${ending.acts[act]})`).join(', then ');
-  assert.equal(ending.problem, null, where);
-  assert.deepEqual([ending.mails, ending.charges, ending.count, ending.seq], [1, 1, 1, 1], where);
-  return ending;
-};
-
-test('a stage survives a death at every act of its phases, and a second one', async (context) => {
-  const healthy = await judge([]);
-  for (let act = 0; act < healthy.acts.length; act++)
-    for (const fate of fates) {
-      const ending = await judge([{ act, fate }]);
-      for (let second = act + 1 + (act % 11); second < ending.acts.length; second += 11)
-        await judge([
-          { act, fate },
-          { act: second, fate: fates[(act + second) % 2] ?? 'dies before' },
-        ]);
-    }
-  context.diagnostic(`${healthy.acts.length} acts, ${worlds} worlds`);
-  assert.ok(healthy.acts.length > 10 && worlds > 100);
-});
+for (const story of stories)
+  test(`[C6-stage-12] ${story.name} survives a death at every act of its phases, and a second one`, async (context) => {
+    let worlds = 0;
+    const judge = async (deaths: readonly Death[]) => {
+      const ending = await live(story, deaths);
+      worlds += 1;
+      const where = deaths.map(({ act, fate }) => `${fate} act ${act} (${ending.acts[act]})`).join(', then ');
+      assert.equal(ending.problem, null, where);
+      assert.deepEqual([ending.mails, ending.charges, ending.count], [1, 1, 1], where);
+      return ending;
+    };
+    const healthy = await judge([]);
+    // Enough second deaths, and different ones for each act.
+    const apart = Math.max(11, Math.round(healthy.acts.length / 4));
+    for (let act = 0; act < healthy.acts.length; act++)
+      for (const fate of fates) {
+        const ending = await judge([{ act, fate }]);
+        for (let second = act + 1 + (act % apart); second < ending.acts.length; second += apart)
+          await judge([
+            { act, fate },
+            { act: second, fate: fates[(act + second) % 2] ?? 'dies before' },
+          ]);
+      }
+    context.diagnostic(`${healthy.acts.length} acts, ${worlds} worlds`);
+    assert.ok(healthy.acts.length > 10 && worlds > 100);
+  });

@@ -28,41 +28,44 @@ const about = ({ call_id, attempt, pass }: Ctx, tool: string) => ({
   operation: `${call_id}/${attempt}.${pass}/${tool}`,
 });
 
-const mounted = mount(
-  createMachine({
-    id: 'parcel',
+const phases = {
+  setup: ({ context }: Ctx) => ({ count: context.count + 1 }),
+  act: async (ctx: Ctx) => {
+    await ctx.call('mail', about(ctx, 'mail'));
+    await ctx.call('charge', { amount: 1, ...about(ctx, 'charge') });
+    return { delivered: true };
+  },
+  assert: (_ctx: Ctx, acted: { delivered: boolean }) => acted.delivered,
+  exit: (_ctx: Ctx, acted: unknown) => acted,
+  next: () => null,
+};
+
+function counting(name: string, what: object) {
+  const machine = createMachine({
+    id: name,
     initial: 'open',
     context: { count: 0 },
     states: { open: { on: { deliver: 'open' } } },
-  }),
-  {
-    actions: {
-      deliver: {
-        timeout_seconds: 25,
-        stage: {
-          setup: ({ context }: Ctx) => ({ count: context.count + 1 }),
-          act: async (ctx: Ctx) => {
-            await ctx.call('mail', about(ctx, 'mail'));
-            await ctx.call('charge', { amount: 1, ...about(ctx, 'charge') });
-            return { delivered: true };
-          },
-          assert: (_ctx: Ctx, acted: { delivered: boolean }) => acted.delivered,
-          exit: (_ctx: Ctx, acted: unknown) => acted,
-          next: () => null,
-          retry: { max_attempts: 5, backoff: 'fixed', base: '1s', jitter: 0 },
-        },
-      },
-    },
-  } as never,
-);
+  });
+  const stage = { ...phases, ...what };
+  return mount(machine, { actions: { deliver: { timeout_seconds: 25, stage } } } as never);
+}
 
-export const stageWorkflows: ReadonlyMap<string, Workflow> = new Map([['parcel', served(mounted)]]);
+/** One that tries again at once, and one that waits for another time. */
+const mounted = [
+  counting('parcel', { retry: { max_attempts: 5, backoff: 'fixed', base: '1s', jitter: 0 } }),
+  counting('patient', { unrecoverable: { retry_later: '5s' } }),
+];
+
+export const stageWorkflows: ReadonlyMap<string, Workflow> = new Map(mounted.map((one) => [one.name, served(one)]));
 
 const stages: ReadonlyMap<string, CheckedStage> = new Map(
-  mounted.bodies.flatMap((body) => {
-    const { name, body: runs } = checkedTool(body);
-    return runs.kind === 'stage' ? [[name, runs.stage] as const] : [];
-  }),
+  mounted.flatMap(({ bodies }) =>
+    bodies.flatMap((body) => {
+      const { name, body: runs } = checkedTool(body);
+      return runs.kind === 'stage' ? [[name, runs.stage] as const] : [];
+    }),
+  ),
 );
 
 /** `tamper`: a bug in what a stage is given. */
@@ -116,6 +119,8 @@ export const settleTools = (force: boolean): Phase => ({
     [...world.state.calls.values()].every(({ call }) => call.state !== 'IN_DOUBT' || !isToolName(call.tool)),
 });
 
+const countOf = ({ state }: SessionView): number => (state as { context: { count: number } }).context.count;
+
 /** Whoever asked has gone: the stage comes to its end by itself, while doubts are settled. */
 export const comesToItsEnd = (force: boolean): Phase => ({
   what: 'the stage ends',
@@ -124,7 +129,7 @@ export const comesToItsEnd = (force: boolean): Phase => ({
     return createWorkflowService(shell).look(walk.session ?? '', who);
   },
   ends: (answer, { world }) => {
-    const isThere = !('error' in (answer as object)) && (answer as SessionView).seq > 0;
+    const isThere = !('error' in (answer as object)) && countOf(answer as SessionView) > 0;
     return isThere && settleTools(force).ends(null, { world } as never);
   },
 });
@@ -135,7 +140,7 @@ export const deliversInTheEnd: Phase = {
   async act(shell, walk) {
     await settleTools(false).act(shell, walk);
     const view = await createWorkflowService(shell).look(walk.session ?? '', who);
-    if (!('error' in view) && view.seq === 0) await step('deliver', null, 'answer').act(shell, walk);
+    if (!('error' in view) && countOf(view) === 0) await step('deliver', null, 'answer').act(shell, walk);
     return createWorkflowService(shell).look(walk.session ?? '', who);
   },
   ends: (answer, walk) => comesToItsEnd(false).ends(answer, walk),

@@ -217,6 +217,11 @@ ALTER TABLE tickets ADD COLUMN credential TEXT;
 CREATE INDEX tickets_sign_in ON tickets (id) WHERE state = 'open' AND credential IS NOT NULL;
 `;
 
+/** The agent of the call wants it stopped, and said so to a process that does not run it. */
+const stops = `
+ALTER TABLE calls ADD COLUMN stop_asked INTEGER NOT NULL DEFAULT 0;
+`;
+
 /** The migration at index n makes a file of version n one of version n + 1. */
 export const migrations: readonly string[] = [
   first,
@@ -230,6 +235,7 @@ export const migrations: readonly string[] = [
   kept,
   reversals,
   ticketCredentials,
+  stops,
 ];
 export const schemaVersion = migrations.length;
 

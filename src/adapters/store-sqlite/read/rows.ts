@@ -26,6 +26,7 @@ export interface CallRow {
   readonly owner: string | null;
   readonly tainted: number;
   readonly kept: number;
+  readonly stop_asked: number;
   readonly created_at: number;
   readonly deadline_at: number;
   readonly due_at: number | null;
@@ -65,6 +66,7 @@ export function callOf(row: CallRow): StoredCall {
     requesterLeftAtMs: row.requester_left_at,
     replyAt: row.reply_at === null ? null : positionOf(row.reply_at),
     repeats: row.repeats,
+    ...(row.stop_asked === 1 ? { stopAsked: true } : {}),
   };
 }
 

@@ -15,6 +15,7 @@ import type { BatchLimits } from '../write/commit-queue.ts';
 import { createPrivately, type Lock } from './lock.ts';
 import { openForReading } from '../read/open-reader.ts';
 import { createAbandonedIndex } from '../read/abandoned-index.ts';
+import { createTicketIndex } from '../read/ticket-index.ts';
 import { createEqualWrites, type Equal, type EqualWrites } from './equal-writes.ts';
 import { readTag } from '../file/epoch.ts';
 import { startHeadWriter } from '../file/head-file.ts';
@@ -83,10 +84,12 @@ async function createOwner(settings: Settings, { thread, database }: Started, lo
   const { epoch, highestTimeMs } = thread;
   const replies = createUnansweredReplies(epoch, leftBehind(database));
   const abandoned = createAbandonedIndex(database);
+  const tickets = createTicketIndex(database);
   const sessions = createKnownSessions();
   const equals = createEqualWrites(equalIn(database));
   const committed = (transition: Transition, result: CommitResult) => {
     abandoned.committed(transition, result);
+    tickets.committed(transition, result);
     replies.committed(transition, result);
     if (result.kind === 'committed') equals.committed(transition);
   };
@@ -131,6 +134,9 @@ async function createOwner(settings: Settings, { thread, database }: Started, lo
     session: async (id) => sessions.find(id) ?? reader.session(id),
     abandoned: async (session, fingerprint, withinMs) =>
       abandoned.mayHave(session, fingerprint) ? reader.abandoned(session, fingerprint, withinMs) : null,
+    ticketFences: async (session) => (tickets.mayFence(session) ? reader.ticketFences(session) : []),
+    continuing: async (session, fingerprint) =>
+      tickets.mayGoOn(session) ? reader.continuing(session, fingerprint) : null,
     async unanswered(limit, of) {
       if (of === undefined) return reader.unanswered(limit);
       // INVARIANT: who took the place of a requester is owed the reply, whichever process runs the call.

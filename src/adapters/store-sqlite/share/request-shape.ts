@@ -42,6 +42,7 @@ const callChange = anyOf(
     requester: orNull(anyOf(literal('left'), literal('returned'))),
     repeats: whole,
     due: optional(object({ expectAtMs: orNull(whole), atMs: orNull(whole) })),
+    stop: optional(flag),
   }),
 );
 

@@ -114,7 +114,9 @@ function markConflict(mark: CallChange | null, statements: Statements): Conflict
   const { due } = mark;
   // INVARIANT: of those who saw the same time one sets the next, and only while the call is in doubt.
   const late = due !== undefined && (row.state !== 'IN_DOUBT' || row.due_at !== due.expectAtMs);
-  return taken || late ? { kind: 'conflict', on: 'call', found: callOf(row) } : null;
+  // INVARIANT: what waits or has ended is stopped by whoever asks, at once, or not at all.
+  const isElsewhere = mark.stop !== true || row.state === 'DISPATCHED';
+  return taken || late || !isElsewhere ? { kind: 'conflict', on: 'call', found: callOf(row) } : null;
 }
 
 /**

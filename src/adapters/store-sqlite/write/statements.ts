@@ -43,7 +43,7 @@ export function prepareStatements(database: DatabaseSync) {
        WHERE id = ?1`,
     ),
     rescheduleCall: prepare('UPDATE calls SET due_at = ?2, updated_at = ?3 WHERE id = ?1'),
-    countUp: prepare('UPDATE calls SET repeats = repeats + ?2 WHERE id = ?1'),
+    countUp: prepare('UPDATE calls SET repeats = repeats + ?2, stop_asked = max(stop_asked, ?3) WHERE id = ?1'),
     countRepeats: prepare('UPDATE calls SET counted = repeats WHERE id = ?'),
 
     key: prepare('SELECT call_id, fingerprint, expires_at FROM keys WHERE tenant = ? AND agent = ? AND key = ?'),

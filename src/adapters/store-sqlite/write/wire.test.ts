@@ -54,6 +54,7 @@ const requests: readonly WriteRequest[] = [
   aTransition({
     call: { kind: 'mark', id: call.id, requester: null, repeats: 0, due: { expectAtMs: 1, atMs: null } },
   }),
+  aTransition({ call: { kind: 'mark', id: call.id, requester: null, repeats: 0, stop: true } }),
   { erase: call.id, reason: 'asked', atMs: 1 },
 ];
 

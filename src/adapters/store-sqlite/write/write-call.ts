@@ -113,7 +113,7 @@ function writeCall(move: Move, { token, atMs }: Transition, outline: Outline, st
 }
 
 export function writeMark(
-  { id, requester, repeats, due }: Extract<CallChange, { kind: 'mark' }>,
+  { id, requester, repeats, due, stop }: Extract<CallChange, { kind: 'mark' }>,
   { atMs }: Transition,
   { lastAt, age }: Outline,
   statements: Statements,
@@ -122,7 +122,7 @@ export function writeMark(
     statements.rescheduleCall.run(id, due.atMs, atMs);
     replaceTimer(id, due.expectAtMs, due.atMs, statements);
   }
-  if (requester === null) statements.countUp.run(id, repeats);
+  if (requester === null) statements.countUp.run(id, repeats, stop === true ? 1 : 0);
   else if (requester === 'left') statements.markCall.run(id, atMs, repeats, null, age);
   else statements.markCall.run(id, null, repeats, lastAt, null);
 }

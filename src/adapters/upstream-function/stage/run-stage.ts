@@ -131,19 +131,19 @@ async function next(at: StageAt, run: Run): Promise<Move> {
   const { outcome, acted, result, error } = at;
   const end = outcome === 'failed' ? { outcome, acted: null, result: null, error } : { outcome, acted, result, error };
   const made = await author(stage.next, at, run, undefined, end as unknown as Json);
-  if ('failure' in made) return { end: failed(at, made.failure, null, stage) };
+  if ('failure' in made) return { end: await failed(at, made.failure, null, run) };
   const chosen = isObject(made.value) ? made.value : {};
   const { event } = chosen;
   if (chosen['again'] === true && at.pass < maxActPasses)
     return { to: { ...at, phase: 'act', pass: at.pass + 1, outcome: null, acted: null, result: null, error: null } };
   if (typeof event === 'string' && !stage.events.includes(event)) {
     const message = `next named the event '${event.slice(0, 80)}', which the stage does not declare in events`;
-    return { end: failed(at, makeFailure('threw', message), null, stage) };
+    return { end: await failed(at, makeFailure('threw', message), null, run) };
   }
   const named = typeof event === 'string' ? event : null;
   if (outcome === 'succeeded')
     return { end: { kind: 'returned', output: result, errors: [], stage: endOf(at, { outcome: named }) } };
-  return { end: failed(at, failureFrom(at.error), named, stage) };
+  return { end: await failed(at, failureFrom(at.error), named, run) };
 }
 
 async function wait(at: StageAt, run: Run): Promise<Move> {
@@ -193,9 +193,16 @@ function contextOf(at: StageAt, { inputs, given, signal }: Run) {
   return { inputs, context, attempt, pass, signal, call_id: callId, session, agent, tenant };
 }
 
-/** INVARIANT: what its calls have done is told; a stage that failed after an effect is no proof that nothing happened. */
-function failed(at: StageAt, failure: Failure, event: string | null, stage: CheckedStage): UpstreamResult {
-  const effect = at.hadEffect ? 'applied' : 'none';
+/** INVARIANT: what its calls have done is told, by the record: a stage that failed after an effect proves nothing. */
+async function failed(
+  at: StageAt,
+  failure: Failure,
+  event: string | null,
+  { stage, journal }: Run,
+): Promise<UpstreamResult> {
+  const { hadEffect, open } = await journal.done();
+  if (open !== null) return inDoubt(at, open);
+  const effect = at.hadEffect || hadEffect ? 'applied' : 'none';
   const unrecoverable = event === null ? stage.unrecoverable : null;
   const outcome = unrecoverable === 'skip' ? 'skipped' : event;
   const told = { ...failure, effect, stage: endOf(at, { outcome, resolution: resolutionOf(unrecoverable) }) } as const;

@@ -61,7 +61,7 @@ describe('what is wrong is said, with the nearest word and where to read on', ()
     frobnicate: "there is no command 'frobnicate'. Try: recourse --help",
     'frobnicate --help': "there is no command 'frobnicate'. Try: recourse --help",
     'help cals': "there is no command 'cals'; did you mean 'call'? Try: recourse --help",
-    calls: "'calls' needs one more word: ls or in-doubt or show or settle. Try: recourse calls --help",
+    calls: "'calls' needs one more word: ls or in-doubt or show or settle or cancel. Try: recourse calls --help",
     'calls lst': "there is no command 'calls lst'; did you mean 'calls ls'? Try: recourse calls --help",
     'audit ls': "there is no command 'audit ls'. Try: recourse audit --help",
     'calls ls --stat X': 'there is no option --stat; did you mean --state? Try: recourse calls ls --help',

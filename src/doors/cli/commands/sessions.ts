@@ -1,4 +1,5 @@
 /** The commands `sessions ls`, `show`, `tail` and `diff`: lists sessions, and shows the state and history of one. */
+import { laterType } from '../../../core/workflow/stage-rule.ts';
 import { cut } from '../../../core/values/canonical.ts';
 import { isObject, type Json } from '../../../core/values/json.ts';
 import { nearest } from '../../../core/values/nearest.ts';
@@ -118,8 +119,12 @@ function section(title: string, lines: readonly string[], none: string, paint: P
 }
 
 function writeTimer(timer: unknown): string {
-  const { id, dueAtMs } = isObject(timer) ? timer : { id: timer, dueAtMs: null };
-  return `${typeof dueAtMs === 'number' ? timeOf(dueAtMs) : '?'}  ${quoteWord(id)}`;
+  const { id, dueAtMs, event } = isObject(timer) ? timer : { id: timer, dueAtMs: null, event: null };
+  const at = typeof dueAtMs === 'number' ? timeOf(dueAtMs) : '?';
+  const { type, action, call } = isObject(event) ? event : {};
+  // A stage that could not be recovered, and is taken again by itself.
+  if (type === laterType) return `${at}  ${quoteWord(action)} is tried again, as in ${String(call)}`;
+  return `${at}  ${quoteWord(id)}`;
 }
 
 const longest = 8_000;

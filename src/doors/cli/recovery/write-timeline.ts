@@ -8,6 +8,7 @@ const styles: Readonly<Record<TimelineLine['what'], Style>> = {
   wait: 'dim',
   outcome: 'cyan',
   ticket: 'red',
+  stage: 'green',
 };
 
 export function writeTimeline(lines: readonly TimelineLine[], paint: Paint): string {

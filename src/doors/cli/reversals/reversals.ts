@@ -6,7 +6,13 @@ import { type Column, writeTable } from '../print/table.ts';
 import { harmless, type Terminal } from '../terminal.ts';
 import type { RunApprovals as Run } from '../commands/approvals.ts';
 
-const bodyOf = (reason: string | undefined) => (reason === undefined ? {} : { reason });
+/** The gateway answers before the command gives up waiting. */
+const waitSeconds = 20;
+
+const bodyOf = (reason: string | undefined) => ({
+  wait_seconds: waitSeconds,
+  ...(reason === undefined ? {} : { reason }),
+});
 
 export const reverseCall: Run = async ({ argument, said, flags, json }, daemon, _parts, terminal) => {
   if (!flags.has('yes')) return showReversal(argument, json, daemon, terminal);

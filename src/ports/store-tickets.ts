@@ -6,8 +6,9 @@ export type TicketWrite =
   /** A call has at most one ticket for a reason: one that is open stays as it is, one that was closed opens again. */
   | { readonly kind: 'open'; readonly ticket: Ticket }
   /**
-   * A conflict on `ticket` unless it has the version `expect`. With `unlessEqual` also a conflict on `place` if a call
-   * after `call` with this fingerprint is in the session and may have taken effect: nothing is done twice.
+   * A conflict on `ticket` unless it has the version `expect`. With `unlessEqual` also a conflict on `place` if
+   * another call with this fingerprint is in the session, has moved since and may have taken effect: nothing is done
+   * twice.
    */
   | {
       readonly kind: 'change';
@@ -36,8 +37,10 @@ export type TicketWrite =
 export interface EqualCall {
   readonly session: SessionId;
   readonly fingerprint: string;
-  /** Only later ones count. */
+  /** Only those count that moved after this call did last, by the order of the journal: clocks may differ. */
   readonly after: CallId;
+  /** Where the search begins. */
+  readonly from: CallId;
 }
 
 export interface TicketFilter {

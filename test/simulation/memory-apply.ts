@@ -192,6 +192,7 @@ function writeCall(
     counted: before?.counted ?? 0,
     leftAtAge: before?.leftAtAge ?? 0,
     token,
+    movedAt: state.tokens.size,
   };
   state.calls.set(id, row);
   if (unfinishedStates.has(row.call.state)) state.unfinished.add(id);

@@ -34,6 +34,8 @@ export interface CallRow {
   readonly leftAtAge: number;
   /** Of the call's latest move. */
   readonly token: string;
+  /** How many transitions had been applied when it moved last. */
+  readonly movedAt: number;
 }
 
 export interface KeyRow {

@@ -102,8 +102,8 @@ export const changed = (ticket: Ticket, change: Partial<Ticket>): Ticket => ({
 export const openedOver = (found: Ticket | null, ticket: Ticket): Ticket => {
   if (found === null) return ticket;
   if (found.state === 'open') return found;
-  const { dueAtMs, expiresAtMs, fence } = ticket;
-  return { ...found, ...opened, dueAtMs, expiresAtMs, fence, version: found.version + 1 };
+  const { tenant, agent, session, tool, queue, openedAtMs, version } = found;
+  return { ...ticket, tenant, agent, session, tool, queue, openedAtMs, version: version + 1 };
 };
 
 /** When somebody must look at an open ticket by itself: it becomes overdue, or ends. Null for never. */

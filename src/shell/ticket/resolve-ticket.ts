@@ -19,6 +19,7 @@ import type { Shell } from '../shell.ts';
 import { commit } from '../upkeep/commit.ts';
 import { recordOf, type TicketNote, ticketTransition } from './change-ticket.ts';
 import { continueTicket } from './continue-ticket.ts';
+import { equalCallsSince } from './equal-calls.ts';
 import { readTicket, type ReadTicket, storyAfter } from './read-ticket.ts';
 import { notOpen, problem, type TicketDone, type TicketPerson, unrecorded } from './ticket-problems.ts';
 
@@ -171,15 +172,9 @@ async function askToSignIn({ ticket }: Answering, shell: Shell): Promise<Attempt
 /** The call goes on as a new one, as soon as it may. */
 async function goOn(answering: Answering, answerText: string | null, shell: Shell): Promise<Attempted> {
   const { ticket, read } = answering;
-  const done = await end(answering, { work: 'due', answerText }, onlyOnce(ticket, read.call), shell);
+  const done = await end(answering, { work: 'due', answerText }, equalCallsSince(ticket, read.call, shell), shell);
   if (done !== 'moved' && done.ok) void continueTicket(ticket.id, shell);
   return done;
-}
-
-/** INVARIANT: what its agent did meanwhile is not done once more. A read may be repeated. */
-function onlyOnce({ call: id, session }: Ticket, call: StoredCall | null): EqualCall | undefined {
-  if (call === null || session === null || call.effectClass === 'pure') return undefined;
-  return { session, fingerprint: call.fingerprint, after: id };
 }
 
 async function end(

@@ -3,6 +3,7 @@ import { changed, type Ticket } from '../../core/recovery/ticket.ts';
 import type { Shell } from '../shell.ts';
 import { commit } from '../upkeep/commit.ts';
 import { ticketTransition } from './change-ticket.ts';
+import { equalCallsSince } from './equal-calls.ts';
 
 export async function endSignedIn(shell: Shell): Promise<void> {
   const { store, credentials } = shell.ports;
@@ -20,11 +21,7 @@ async function end(ticket: Ticket, shell: Shell): Promise<void> {
   const call = await shell.ports.store.call(ticket.call);
   const closedAtMs = shell.ports.clock.nowMs();
   const closed = { state: 'closed', closedAtMs, closedBy: 'recourse', end: 'authenticate' } as const;
-  const { session } = ticket;
-  const unlessEqual =
-    call === null || session === null || call.effectClass === 'pure'
-      ? undefined
-      : { session, fingerprint: call.fingerprint, after: ticket.call };
+  const unlessEqual = equalCallsSince(ticket, call, shell);
   const body = { by: 'recourse', answer: 'authenticate', credential: ticket.credential };
   const said = { kind: 'ticket_resolved', body, payloads: [] } as const;
   const goesOn = {

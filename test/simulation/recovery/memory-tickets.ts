@@ -56,6 +56,7 @@ function apply(write: TicketWrite, staged: Map<string, Ticket>, state: MemorySta
 function opened(before: Ticket | undefined, ticket: Ticket): Ticket {
   if (before?.state === 'open') return before;
   if (before === undefined) return ticket;
+  // Whose it is and where it waits never changes.
   const { tenant, agent, session, tool, queue, openedAtMs } = before;
   return { ...ticket, tenant, agent, session, tool, queue, openedAtMs, version: before.version + 1 };
 }
@@ -83,19 +84,23 @@ const mayHaveHappened: ReadonlySet<string> = new Set([
   'CLOSED_UNKNOWN',
 ]);
 
-const equalCall = (
-  { session, fingerprint, after }: { session: string; fingerprint: string; after: string },
+function equalCall(
+  { session, fingerprint, after, from }: { session: string; fingerprint: string; after: string; from: string },
   { calls }: MemoryState,
-): StoredCall | undefined =>
-  [...calls.values()]
+): StoredCall | undefined {
+  const moved = (id: string): number => calls.get(id)?.movedAt ?? -1;
+  return [...calls.values()]
     .map(({ call }) => call)
     .find(
       (call) =>
-        call.id > after &&
+        call.id > from &&
+        call.id !== after &&
+        moved(call.id) > moved(after) &&
         call.session === session &&
         call.fingerprint === fingerprint &&
         mayHaveHappened.has(call.state),
     );
+}
 
 /** What never changes, what a closed ticket keeps, and the only way that its work goes. */
 function isLegal(before: Ticket, after: Ticket): boolean {

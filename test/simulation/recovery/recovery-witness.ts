@@ -42,6 +42,8 @@ const verdictOf: Readonly<Partial<Record<ErrorKind, Verdict>>> = {
   '5xx': 'server_error_5xx',
   '429': 'rate_limited',
   '400_invalid': 'invalid_request',
+  '401_unauthenticated': 'auth_expired',
+  '403_forbidden': 'policy_denied',
   '409_conflict': 'idempotency_conflict',
   schema_validation: 'schema_mismatch',
   cancelled: 'cancelled',

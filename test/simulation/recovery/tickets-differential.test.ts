@@ -76,7 +76,7 @@ function drawChange(ticket: Ticket, random: Random): TicketWrite {
       ? { state: 'closed', closedBy: 'ada', closedAtMs: startMs, end: 'retry', work: random.pick(works) }
       : {}),
   };
-  const unlessEqual = { session: plain.id, fingerprint: 'f1', after: 'call_a' as CallId };
+  const unlessEqual = { session: plain.id, fingerprint: 'f1', after: 'call_a' as CallId, from: '' as CallId };
   return { kind: 'change', ticket: after, expect, ...(random.chance(0.2) ? { unlessEqual } : {}) };
 }
 

@@ -174,7 +174,7 @@ const ticketWrite = anyOf(
     kind: literal('change'),
     ticket,
     expect: whole,
-    unlessEqual: optional(object({ session: text, fingerprint: text, after: text })),
+    unlessEqual: optional(object({ session: text, fingerprint: text, after: text, from: text })),
   }),
   object({
     kind: literal('work'),

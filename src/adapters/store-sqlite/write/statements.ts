@@ -180,7 +180,8 @@ function ticketStatements(database: DatabaseSync) {
        WHERE id = ?`,
     ),
     equalSince: prepare(
-      `SELECT * FROM calls WHERE id > ? AND session = ? AND fingerprint = ?
+      `SELECT * FROM calls WHERE id > ?1 AND session = ?2 AND fingerprint = ?3 AND id <> ?4
+         AND last_at > coalesce((SELECT last_at FROM calls WHERE id = ?4), 0)
          AND state IN ('PREPARED', 'DISPATCHED', 'RETRY_WAIT', 'SUCCEEDED', 'IN_DOUBT', 'CLOSED_UNKNOWN') LIMIT 1`,
     ),
     // The call of the ticket, in whose place an equal one would run.

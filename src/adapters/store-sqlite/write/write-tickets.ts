@@ -33,8 +33,8 @@ function conflictOf(write: TicketWrite, found: Ticket | null, statements: Statem
   if (!mayChange(found, write.ticket)) return illegal(`ticket '${found.id}' does not change like that`);
   const { unlessEqual } = write;
   if (unlessEqual === undefined) return null;
-  const { after, session, fingerprint } = unlessEqual;
-  const row = statements.equalSince.get(after, session, fingerprint) as CallRow | undefined;
+  const { from, after, session, fingerprint } = unlessEqual;
+  const row = statements.equalSince.get(from, session, fingerprint, after) as CallRow | undefined;
   return row === undefined ? null : { kind: 'conflict', on: 'place', found: callOf(row) };
 }
 

@@ -104,8 +104,11 @@ export interface CallContext {
   readonly recovery: ToolRecovery;
   /** Outside workflows: which operation it is; null if its tool declares no key. */
   readonly operation: string | null;
-  /** What is fenced if its upstream forbids it; null where this process did not send it. */
-  readonly forbids: { readonly session: SessionId | null; readonly operation: string } | null;
+  /**
+   * What is fenced if its upstream forbids it; null where this process did not send it. `nothing`: of a model, whose
+   * provider refuses a key or a model, not an operation.
+   */
+  readonly forbids: { readonly session: SessionId | null; readonly operation: string } | 'nothing' | null;
   /** The credential for which somebody must sign in, as it is now; absent where this process did not send it. */
   readonly signIn?: (agent: string) => string | null;
   /** What it holds of budgets. */
@@ -126,7 +129,10 @@ export function contextHere(work: Work, shell: Shell): CallContext {
     reportsWithinMs: work.tool.reportsWithinMs,
     recovery: recoveryOf(work.tool, shell),
     operation: step === null ? operationOfCall(work.tool, work.args) : null,
-    forbids: { session: work.bodyOf?.session ?? null, operation: operationIn(work) },
+    forbids:
+      work.tool.metered === undefined
+        ? { session: work.bodyOf?.session ?? null, operation: operationIn(work) }
+        : 'nothing',
     signIn: (agent) => waitsForSignIn(work.tool, agent, shell),
     holds: work.holds,
     parts: work.kept === undefined ? null : partsOf(work.kept, recoveryOf(work.tool, shell), work.args),

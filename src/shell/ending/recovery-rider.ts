@@ -66,6 +66,7 @@ function withoutForbidden({ next, context }: Move, opened: Ticket | null): Pick<
 
 /** INVARIANT: what an upstream forbade is fenced by the commit that says so, until its ticket is closed. */
 function ticketFence({ next, context: { forbids } }: Move, { reason }: OpenedTicket): TicketFence | null {
+  if (forbids === 'nothing') return null;
   const session = forbids?.session ?? next.session;
   if (reason !== 'policy_denied' || session === null) return null;
   return { session, operation: forbids?.operation ?? next.tool };

@@ -219,7 +219,7 @@ function leave(move: Move, { fact: before, inputs }: Step, shell: Shell): EndAdd
 /** What its upstream forbade is fenced by this very commit, so it is not next any more. */
 function withDenial(fact: StepFact, { next, ending: { dispatch }, context }: Move): StepFact {
   const ticket = dispatch?.kind === 'failed' ? dispatch.ticket : null;
-  if (ticket?.reason !== 'policy_denied' || context.forbids === null) return fact;
+  if (ticket?.reason !== 'policy_denied' || context.forbids === null || context.forbids === 'nothing') return fact;
   const { operation } = context.forbids;
   const denial = { operation, callId: next.id, ticket: ticketIdOf(next.id, ticket.reason), queue: ticket.queue };
   return { ...fact, denials: [...(fact.denials ?? []), denial] };

@@ -63,7 +63,7 @@ test('POLICY_DENY by a rule and by the default: HTTP, MCP in both revisions, cli
     const { tools } = await client.listTools();
     assert.deepEqual(
       tools.map(({ name }) => name),
-      ['everything__echo', 'complete'],
+      ['everything__echo', 'await_ticket', 'complete'],
       'what can never be permitted is not listed',
     );
     const { reply, isError } = await call('everything/get-sum', sum);

@@ -85,7 +85,7 @@ test('approvals over MCP', { timeout: 240_000 }, async (t) => {
       const { tools } = await client.listTools();
       assert.deepEqual(
         tools.map(({ name }) => name),
-        ['everything__echo', 'everything__get-sum', 'await_approval', 'complete'],
+        ['everything__echo', 'everything__get-sum', 'await_approval', 'await_ticket', 'complete'],
       );
       const sum = fresh();
       const id = deferred(await call('everything/get-sum', sum));

@@ -70,7 +70,12 @@ async function openLoop(t: TestContext, head = standard): Promise<Loop> {
   return {
     up,
     yaml,
-    refuse: async () => (await up.ask('/v1/calls', { key, body: { tool: 'pay/refund', args: {} } })).body,
+    // What an upstream forbids is fenced for the rest of its session.
+    refuse: async () => {
+      const opened = (await up.ask('/v1/sessions', { key, body: {} })).body as { session: string };
+      const body = { tool: 'pay/refund', args: {}, session: opened.session };
+      return (await up.ask('/v1/calls', { key, body })).body;
+    },
     run,
     json,
     feedback: (call) =>

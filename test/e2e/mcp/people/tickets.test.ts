@@ -2,10 +2,10 @@
 import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';
 
-import { startGoverned } from '../../support/governed-up.ts';
-import { listenApi } from '../../support/http/api.ts';
-import { connectHttp, type ConnectOptions, type Revision, revisions } from '../../support/mcp-connect.ts';
-import { objectsIn, recourse } from '../../support/recourse-process.ts';
+import { startGoverned } from '../../../support/governed-up.ts';
+import { listenApi } from '../../../support/http/api.ts';
+import { connectHttp, type ConnectOptions, type Revision, revisions } from '../../../support/mcp-connect.ts';
+import { objectsIn, recourse } from '../../../support/recourse-process.ts';
 
 async function openBank(t: TestContext, tickets: string) {
   const bank = { paid: [] as unknown[], granted: false };

@@ -17,6 +17,9 @@ export type TicketAnswer =
 /** Those that say what became of a call in doubt. */
 export const settlingAnswers: ReadonlySet<AnswerKind> = new Set(['it_happened', 'it_did_not', 'never_known']);
 
+/** What the user of the agent's own client may answer, where the file lets them. */
+export const clientAnswers: ReadonlySet<AnswerKind> = new Set(['retry', 'replace', 'give_up']);
+
 /** What the answers to a ticket depend on, as it is now. */
 export interface TicketStanding {
   /** Null if the store does not have the call. */

@@ -5,6 +5,7 @@ import type { JsonObject } from '../../core/values/json.ts';
 import type { Notice, Reply } from '../../core/call/reply.ts';
 import type { ActionEntry, Workflow } from '../../core/workflow/workflow.ts';
 import type { ApprovalService } from '../../shell/approval/approval-service.ts';
+import type { TicketAnswer } from '../../core/ticket/answers.ts';
 import type { TicketService } from '../../shell/ticket/ticket-service.ts';
 import type { Requester } from '../../shell/call/await-outcome.ts';
 import type { Gap } from '../../shell/upkeep/record-runtime.ts';
@@ -82,7 +83,9 @@ export interface DoorApprovals extends Pick<ApprovalService, 'read' | 'wait' | '
 }
 
 /** What this door needs of tickets: an agent waits for its own. */
-export interface DoorTickets extends Pick<TicketService, 'wait'> {
+export interface DoorTickets extends Pick<TicketService, 'wait' | 'askedOfClient'> {
+  /** By the user of the agent's own client. False if the answer was not taken. */
+  answerAsClient(id: string, who: Principal, answer: TicketAnswer): Promise<boolean>;
   /** Whether it is listed to this agent; it may be called in any case. */
   isServed(who: Principal): boolean;
   /** The default and the longest wait. */

@@ -6,7 +6,7 @@
 import { timedOut } from '../../core/call/answer.ts';
 import type { Payload } from '../../core/journal/record.ts';
 import { changed, type Ticket } from '../../core/recovery/ticket.ts';
-import { settlingAnswers, type TicketAnswer } from '../../core/ticket/answers.ts';
+import { clientAnswers, settlingAnswers, type TicketAnswer } from '../../core/ticket/answers.ts';
 import { canonicalise, canonicalText } from '../../core/values/canonical.ts';
 import { type Json, type JsonObject, utf8Length } from '../../core/values/json.ts';
 import { unreachable } from '../../core/values/unreachable.ts';
@@ -77,6 +77,9 @@ function whyNot({ ticket, by, answer: { answer }, read: { story, standing } }: A
       `'${answer}' is no answer now: call ${ticket.call} ${how}. Possible: ${possible.join(', ')}`,
     );
   }
+  // INVARIANT: never what only a person beside the agent may say: an approval, or what became of a doubt.
+  if (by.clientOf !== undefined && (!clientAnswers.has(answer) || standing.call === 'IN_DOUBT'))
+    return problem('not_an_answerer', 'the user of a client may only retry, replace and give up');
   if (settlingAnswers.has(answer) && !by.maySettle)
     return problem('not_an_answerer', 'to say what became of a call in doubt takes the key of an admin');
   return null;

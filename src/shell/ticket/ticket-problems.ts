@@ -38,6 +38,8 @@ export interface TicketPerson {
   readonly name: string;
   /** Whether they may say what became of a call in doubt. */
   readonly maySettle: boolean;
+  /** The agent whose client it is, for a user of that; absent for people with a key. */
+  readonly clientOf?: string;
 }
 
 export const problem = (code: TicketProblem, message: string): TicketDone => ({ ok: false, problem: code, message });

@@ -13,7 +13,9 @@ import {
 import type { TicketAnswer } from '../../core/ticket/answers.ts';
 import { inboxOf, type Inbox } from '../../core/ticket/inbox.ts';
 import { mayAnswer, termsOf } from '../../core/ticket/terms.ts';
+import type { Principal } from '../../core/call/call.ts';
 import { canonicalText } from '../../core/values/canonical.ts';
+import type { Json } from '../../core/values/json.ts';
 import { safeText } from '../../core/values/redact.ts';
 import type { TicketFilter } from '../../ports/store.ts';
 import { viewOf } from '../approval/approval-service.ts';
@@ -48,8 +50,17 @@ export interface TicketService {
   close(id: string, by: TicketPerson, input: { readonly note?: string }): Promise<TicketDone>;
   /** For the agent too: waits while it is open or its call goes on, for `waitMs` at most or until the signal. */
   wait(id: string, scope: Scope, waitMs: number, signal?: AbortSignal): Promise<TicketOutcome | null>;
+  /** What the user of the agent's own client is asked about a ticket of the agent; null if they may not answer it. */
+  askedOfClient(id: string, who: Principal): Promise<AskedOfClient | null>;
   /** Everything of the tenant that waits for a person, the most urgent first. */
   inbox(tenant: string, limit: number): Promise<Inbox>;
+}
+
+/** What the user of a client is shown. */
+export interface AskedOfClient {
+  readonly tool: string;
+  readonly says: string;
+  readonly args: Json;
 }
 
 type Attempted = TicketDone | 'moved';
@@ -71,8 +82,20 @@ export function createTickets(shell: Shell): TicketService {
     resolve,
     close: (id, by, input) => resolve(id, by, { answer: 'give_up' }, input),
     wait: (id, scope, waitMs, signal) => awaitTicket(id, scope, waitMs, signal, shell),
+    askedOfClient: (id, who) => askedOfClient(id, who, shell),
     inbox: (tenant, limit) => readInbox(tenant, limit, shell),
   };
+}
+
+async function askedOfClient(id: string, { tenant, agent }: Principal, shell: Shell): Promise<AskedOfClient | null> {
+  const found = await findTicket(id, tenant, shell);
+  if (found === null || found.agent !== agent || found.state !== 'open') return null;
+  if (!termsOf(found.queue, ticketRulesOf(shell)).client) return null;
+  const { story } = await readTicket(found, shell);
+  // Only what may come from the agent's own user, and only if there is something to run.
+  if (!story.answers.some(({ answer }) => answer === 'retry') || story.call === null) return null;
+  if (story.call.state === 'IN_DOUBT') return null;
+  return { tool: story.tool, says: story.says, args: story.call.args };
 }
 
 /** Reads the ticket and changes it, again if somebody else changed it in between. */
@@ -95,9 +118,13 @@ async function decide(
 }
 
 /** INVARIANT: nobody answers for themselves, and a queue is answered by those whom the file names. */
-function whyNot({ agent, queue }: Ticket, { name }: TicketPerson, shell: Shell): TicketDone | null {
+function whyNot({ agent, queue }: Ticket, { name, clientOf }: TicketPerson, shell: Shell): TicketDone | null {
   if (name === agent) return problem('own_request', 'who asked for the call may not answer its ticket');
   const terms = termsOf(queue, ticketRulesOf(shell));
+  if (clientOf !== undefined)
+    return terms.client && clientOf === agent
+      ? null
+      : problem('not_an_answerer', `the queue '${queue}' is not answered by users of clients`);
   if (mayAnswer(terms, name, shell.policy()?.written.roles ?? {})) return null;
   return problem('not_an_answerer', `the queue '${queue}' is answered by ${(terms.who ?? []).join(', ')}`);
 }

@@ -23,6 +23,8 @@ export const ofTickets: Readonly<Record<string, string>> = {
   'C5-signin-4': 'a call for which nobody has signed in opens a ticket, and goes on once somebody has',
   'C5-signin-5': 'a sign-in that waits survives a restart',
   'C5-signin-6': 'where an upstream accepts the token no longer, a ticket asks somebody to sign in anew',
+  'C5-client-1': 'the user of the client may answer a queue where the file lets them, with retry, replace or give_up',
+  'C5-client-2': 'by default nobody asks the user of the client',
   'C3-forbidden-1':
     'what an upstream forbade is fenced in that session, however it is phrased, until its ticket is closed',
 };

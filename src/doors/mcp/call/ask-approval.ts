@@ -33,7 +33,7 @@ const questionKey = 'approval';
 const maxShownChars = 8_000;
 const maxReasonChars = 500;
 /** The longest delay of a timer. */
-const maxPushMs = 2 ** 31 - 1;
+export const maxPushMs = 2 ** 31 - 1;
 
 const requestedSchema: JsonObject = {
   type: 'object',
@@ -94,7 +94,7 @@ function holderOf(call: ToolCall, { parts, connection }: Serving): StateHolder |
 }
 
 /** Undefined if there is no answer. */
-async function pushed(
+export async function pushed(
   params: JsonObject,
   timeout: number,
   { push, follow }: Exchange,

@@ -9,6 +9,7 @@ import { unreachable } from '../../../core/values/unreachable.ts';
 import { readUserAnswer, askUser } from './ask-approval.ts';
 import { askClient } from './ask-client.ts';
 import { awaitApproval } from './await-approval.ts';
+import { askUserAboutTicket } from './ask-ticket.ts';
 import { awaitTicket } from './await-ticket.ts';
 import { offer, withOwnName } from '../door-names.ts';
 import { type Exchange, type Question, tellProgress } from './exchange.ts';
@@ -42,7 +43,9 @@ export async function callTool(params: unknown, exchange: Exchange, serving: Ser
   const put = await askUser(turn.reply, asked, exchange, serving);
   switch (put.kind) {
     case 'unanswered':
-      return write(turn.reply, asked, exchange, serving);
+      return (await askUserAboutTicket(turn.reply, exchange, serving))
+        ? askOnce(asked, exchange, serving)
+        : write(turn.reply, asked, exchange, serving);
     case 'asks':
       return inputRequired([put.question], put.state);
     case 'answered':

@@ -102,7 +102,7 @@ const cases: readonly (readonly [string, string, boolean, string | null])[] = [
     'no provider',
     one('pay/*', 'header: X-Key', 'timeout: 1s'),
     false,
-    'problem 6 one of env, file, exec, vault, oauth, extension is missing',
+    'problem 6 one of env, file, exec, vault, oauth, device, extension is missing',
   ],
   [
     'a value without the secret',
